@@ -39,7 +39,17 @@ PEOPLE = "range % greatest({rows} // 4, 1) AS p"
 GROUP = "(random() * {size})::BIGINT % {size} AS g"
 ENGINES = ("duckdb", "sql", "spark")
 VALUE_BYTES = 8
-GIB = 2**30
+SCANNED = "scanned_rows"  # the name of the table, which SQL names once for each scan
+GIB, TIB = 2**30, 2**40
+# On paper: the queries of a release, as the runs below count them, and the columns of each.
+QUERIES = {
+    "count, sum, mean": (1, 1),
+    "median, at most 4,096 candidates": (1, 1),
+    "median, default grid": (2, 1),
+    "the same by group": (2, 2),
+    "the same of people": (1, 2),
+    "the same of people by group": (2, 3),
+}
 
 
 class Kind(NamedTuple):
@@ -147,13 +157,9 @@ def cost_in_sql(kind: Kind, size: int, path: str, memory: str) -> Cost:
     from duffdp._engines.adapters.ibis import IbisDuckdb
 
     backend = ibis.duckdb.from_connection(_connection(path, memory))
-
-    def scans(expression: Any) -> int:
-        ((_, plan),) = backend.con.execute(f"EXPLAIN {ibis.to_sql(expression)}").fetchall()
-        return _parquet_scans(plan)
-
-    meter = Meter(IbisDuckdb, scans)
-    seconds = _time(kind, size, backend.read_parquet(path))
+    data = backend.read_parquet(path, table_name=SCANNED)
+    meter = Meter(IbisDuckdb, lambda expression: str(ibis.to_sql(expression)).count(SCANNED))
+    seconds = _time(kind, size, data)
     return Cost(seconds, _peak(), meter.scans, 0, meter.rows_back)
 
 
@@ -245,6 +251,16 @@ def main(engine: str, kinds: list[str], seconds: float, memory: str, largest: in
                 break
 
 
+def bill(price: float) -> None:
+    """What a warehouse that bills by bytes scanned takes for one release."""
+    heads = "".join(f"{f'{rows:.0e} rows':>22}" for rows in ROW_SIZES)
+    print(f"{'release':34}{'queries':>8}{'columns':>8}{heads}")
+    for name, (queries, columns) in QUERIES.items():
+        scanned = [queries * columns * rows * VALUE_BYTES / TIB for rows in ROW_SIZES]
+        costs = "".join(f"{tebi:10.5f} TiB{tebi * price:8.4f}" for tebi in scanned)
+        print(f"{name:34}{queries:8}{columns:8}{costs}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -254,10 +270,13 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--memory", default="2GiB")
     parser.add_argument("--largest", type=float, default=1e9, help="the most rows of a table")
+    parser.add_argument("--bill", type=float, metavar="PRICE", help="costs at a price per TiB")
     parser.add_argument("--alone", nargs=2, metavar=("SIZE", "PATH"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.alone:
         size, path = given.alone
         print(json.dumps(COSTS[given.engine](KINDS[given.kinds[0]], int(size), path, given.memory)))
+    elif given.bill:
+        bill(given.bill)
     else:
         main(given.engine, given.kinds, given.seconds, given.memory, int(given.largest))

@@ -69,7 +69,8 @@ BASE = (
         "What can a statistic learn of the records, and from whom?",
         {
             "_engines/requests.py": "`tests/support/request_oracle.py`, "
-            "`tests/engines/exact_answers_test.py`"
+            "`tests/engines/exact_answers_test.py`",
+            "_engines/summed.py": "`tests/guarantees/levels_test.py`",
         },
     ),
     Part(

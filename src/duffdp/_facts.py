@@ -21,6 +21,7 @@ from duffdp.domain import (
     Digits,
     Fields,
     Grid,
+    KeyLevel,
     Membership,
     Pattern,
     Presence,
@@ -156,6 +157,7 @@ class Facts:
     suppression: Suppression | None = None
     found: FoundKeys | None = None  # how keys were found, if they are not listed
     other: str | None = None  # the group of all rows that are in none of the keys, the last one
+    level: KeyLevel | None = None  # whose groups the keys are parts of
 
     @property
     def draws_sizes(self) -> bool:
@@ -213,6 +215,7 @@ class Facts:
                 **({} if self.suppression is None else {"suppression": self.suppression._asdict()}),
                 **_from_found(self.found),
                 **({} if self.other is None else {"other": self.other}),
+                **({} if self.level is None else {"level": self.level.to_dict()}),
             }
         )
         return fields
@@ -237,6 +240,7 @@ class Facts:
             suppression=Suppression(**fields["suppression"]) if "suppression" in fields else None,
             found=_to_found(fields.get("found")),
             other=fields.get("other"),
+            level=KeyLevel.from_dict(fields["level"]) if "level" in fields else None,
         )
 
 

@@ -438,6 +438,25 @@ MARGIN: Parameter[Any] = Parameter(
     default=None,
     convert=_anything,
 )
+LEVELS: Parameter[Any] = Parameter(
+    name="levels",
+    help="Groups above the keys, each with its numbers: named ones, or by the columns of by.",
+    doc="Rows for larger groups, up to all groups together, of which every level adds up. A "
+    'mapping names one level and its groups: `{"chapter": {"A00-B99": Pattern("[AB][0-9]{2}")}}` '
+    'with a list of keys or a `Pattern` for each, or `{"letter": 1}` for the first characters of '
+    "the keys. True: the columns of `by` are levels, the largest groups first.",
+    example={"letter": 1},
+    default=None,
+    convert=_anything,
+    annotation="Mapping[str, Any] | bool | None",
+)
+MARGIN_SUMS: Parameter[bool] = Parameter(
+    name="margin_sums",
+    help="The same rows count in a margin as in its groups, so that their numbers add up.",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+)
 WHERE: Parameter[str | None] = Parameter(
     name="where",
     help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
@@ -528,8 +547,9 @@ COVERS: Parameter[Covers] = Parameter(
     name="covers",
     help="What the interval covers: the answer for the data, or for the population that the data "
     "were drawn from.",
-    doc='"data": the exact value of the records that are used. "population": the value of the '
-    "distribution that they were drawn from independently; any distribution.",
+    doc='"data": the exact value of the records that are used; with `unit`, of the rows that were '
+    'picked, so the value of all rows may lie outside. "population": the value of the distribution '
+    "that they were drawn from independently; any distribution.",
     rule='"data" (the records at hand) or "population" (what they were drawn from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -912,7 +932,8 @@ WEIGHTS: Parameter[Any] = Parameter(
     doc='The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`. '
     "Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several "
     "draws (a median with an interval, a summary, a standard deviation), times `contributions` for "
-    "all but the count.",
+    "all but the count. Counts and sums of larger groups have a draw of their own if they are "
+    'named: `{"count by chapter": 1}`.',
     default=None,
     convert=_anything,
     annotation="Mapping[str, Any] | None",
@@ -1045,7 +1066,8 @@ ROW_OPTIONS: tuple[Parameter[Any], ...] = (
 INTERVAL_OPTIONS: tuple[Parameter[Any], ...] = (INTERVAL, COVERS, SIMULTANEOUS)
 #: What a release in a plan may say for itself, beside the parameters of its statistic.
 RELEASE_OPTIONS: tuple[Parameter[Any], ...] = (
-    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, MARGIN, *INTERVAL_OPTIONS, MECHANISM),
+    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, LEVELS, MARGIN, *INTERVAL_OPTIONS),
+    MECHANISM,
 )
 
 #: What a plan may say once for all of its releases.
@@ -1062,6 +1084,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     BY,
     KEYS,
     OTHER,
+    LEVELS,
     TOTAL,
     WHERE,
     UNIT,
@@ -1081,9 +1104,10 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     replace(
         COVERS,
-        doc='What intervals cover: "data", the exact answer for the records, or "population", the '
-        "answer for what they were drawn from independently. Counts and sums have no interval for "
-        'a population, and cover "data" always.',
+        doc='What intervals cover: "data", the exact answer for the records (with `unit`, for the '
+        'rows that were picked), or "population", the answer for what they were drawn from '
+        "independently. Counts and sums have no interval for a population, and cover "
+        '"data" always.',
     ),
     replace(
         SIMULTANEOUS,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from duffdp.mechanisms import Geometric, Staircase
-from duffdp.mechanisms._weighted_noises import SLACK, NoiseSum, WeightedNoise
+from duffdp.mechanisms.weighted_noises import SLACK, NoiseSum, WeightedNoise
 
 PARTS = 12  # all weights here are multiples of a twelfth
 
@@ -113,6 +113,16 @@ def test_tiny_failure_rates_are_shared():
     each = 1 - miss / 4
     expected = Fraction(3, 2) * a.largest_noise(1, each) + b.largest_noise(1, each)
     assert NoiseSum(parts, 1).largest(miss) == expected
+
+
+@pytest.mark.parametrize("epsilon", [20, 60, 299, 1e3, 1e8])
+def test_huge_epsilons_leave_no_noise(epsilon):
+    """The noise is 0 but for a probability below the failure rate."""
+    parts = [
+        WeightedNoise(Geometric(epsilon), Fraction(1, 3), 4),
+        WeightedNoise(Geometric(2 * epsilon), Fraction(2, 3), 4),
+    ]
+    assert NoiseSum(parts, 1).largest(Fraction(1, 20)) < Fraction(1, 100)
 
 
 def test_many_noises_of_huge_sensitivity():

@@ -69,6 +69,7 @@ OPTIONS = {
     "by": [({"keys": ["a", "b"]}, "g")],
     "keys": [({"by": "g"}, ["b"])],
     "other": [(GROUPS, "all others")],
+    "levels": [(GROUPS, {"larger": {"all of them": ["a", "b"]}})],
     "finding": [({"by": "g", "keys": {"g": {"text": "[ab]"}}}, 0.5)],
     "margin": [({"by": ["g", "h"], "keys": [["a", "c"], ["b", "d"]]}, ["g"])],
     "interval": [({}, 0.9)],
@@ -82,7 +83,7 @@ OPTIONS = {
     "mechanism": [({}, "duff"), ({}, "clipped")],
 }
 # What belongs to a plan and to no call of a function.
-OF_PLANS = {"statistic", "weight", "name", "digits", "margin"}
+OF_PLANS = {"statistic", "weight", "name", "digits", "levels", "margin"}
 OF_CALLS = {"data", "edges", "epsilon", "ledger", "rng"}
 SHARED = ("where", "unit", "contributions", "groups_per_person", "mechanism")
 
@@ -206,7 +207,7 @@ def written(folder, top, releases=()):
 OF_FILE = {
     name: option
     for name, option in OPTIONS.items()
-    if name not in ("nodes", "margin")  # edges are no rows; and margins are of tables
+    if name not in ("nodes", "levels", "margin")  # edges are no rows; the others are of tables
 }
 
 
@@ -262,6 +263,7 @@ TABLE = {
     "by": ({}, "h"),
     "keys": ({}, ["b", "a"]),
     "other": ({}, "all others"),
+    "levels": ({}, {"larger": {"all of them": ["a", "b"]}}),
     "total": ({}, True),
     "interval": ({}, 0.8),
     "covers": ({}, "population"),

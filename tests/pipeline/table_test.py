@@ -285,7 +285,7 @@ def test_a_key_may_be_called_as_a_column_of_the_table_is():
 
 
 WRONG = [
-    ({}, {}, "a table needs a mapping"),
+    (None, {}, "a table needs a mapping"),
     ("median", {}, "a table needs a mapping"),
     ({"age": "medain"}, {}, "of the table: there is no statistic 'medain'. Did you mean 'median'"),
     ({"age": []}, {}, "the column 'age' of the table is asked for nothing"),

@@ -170,7 +170,7 @@ def _keys_of_release(path: str, columns: list[str]) -> tuple[Row, ...]:
         by, rows, other = release["by"], release["keys"], release.get("other")
         places = [by.index(name) for name in columns]
         keys = [tuple(row[place] for place in places) for row in rows]
-        keys = keys if other is None else keys[:-1]
+        keys = [key for key in keys if key != (other,) * len(key)]
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise DuffError(
             f"cannot read the keys of the release {printable(path)!r} ({type(error).__name__}). "

@@ -47,6 +47,7 @@ from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp._engines.requests import Engine
 from duffdp._engines.selection import Selection
 from duffdp._engines.sql.query import Query, open_source
+from duffdp._engines.summed import SharedEngine, SummedEngine
 from duffdp._engines.universe import KeyUniverse, places_by_type
 from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
@@ -248,6 +249,7 @@ class SourceTable:
         self.close: Callable[[], None] | None = None  # ends what was begun to read
         #: Gives the engine, if the rows are read together with those of other tables.
         self.shared: Callable[[Randomness], tuple[Engine, int]] | None = None
+        self._keys_of_others: Sequence[Row] = ()
         condition = () if selection.where is None else selection.where.columns
         names = (*selection.values, *selection.by, selection.unit, *condition)
         self._column_names = list(dict.fromkeys(name for name in names if name is not None))
@@ -331,15 +333,24 @@ class SourceTable:
 
     def _public_keys(self) -> PublicValues:
         """The keys of the selection, as the columns of groups hold them."""
-        selection, places = self.selection, self.selection.places
-        other, size = None, max(places, default=-1) + 1
+        selection, others = self.selection, self._keys_of_others
+        leaves: Sequence[int] = selection.leaf_of_key
+        places = range(len(selection.leaves.keys)) if selection.sums_leaves else selection.places
+        size, other = max(places, default=-1) + 1, None
         if selection.other is not None:
-            places, other = places[:-1], places[-1]
-        if not places:
+            other = places[-1]
+        if others:
+            leaves = [*leaves, *selection.leaves_of_others(others)]
+        keys = [*selection.keys, *others] if others else selection.keys
+        if not keys:
             return PublicValues((), (), size, other)
-        groups = Groups(selection.by, selection.listed_keys)
-        keys = public_keys(*(self.nw, self.adapter, self._key_types, groups, places, self._untyped))
-        return keys._replace(size=size, other=other)
+        straight = isinstance(leaves, range)
+        places = places[: len(leaves)] if straight else [places[leaf] for leaf in leaves]
+        groups = Groups(selection.by, keys)
+        values = public_keys(
+            *(self.nw, self.adapter, self._key_types, groups, places, self._untyped)
+        )
+        return values._replace(size=size, other=other)
 
     def _read_universe(self, universe: KeyUniverse) -> None:
         """Check that the columns can hold all possible keys. Until keys are found, the first of
@@ -354,41 +365,61 @@ class SourceTable:
             )
         self.regroup([universe.key(0)])
 
-    def regroup(self, keys: Sequence[Row]) -> None:
-        """Form groups of these keys, which were found in the data at a price."""
+    def regroup(self, keys: Sequence[Row], keys_of_others: Sequence[Row] = ()) -> None:
+        """Form groups of these keys, which were found in the data at a price. `keys_of_others`
+        occur as well: they say which group of others a row is in, and are not private.
+        """
         self.selection = self.selection.with_keys(tuple(keys))
+        self._keys_of_others = keys_of_others
         self.keys = self._public_keys()
 
     @property
     def has_no_groups(self) -> bool:
         """True if groups are formed, and no key of them was found."""
-        return bool(self.selection.by) and not self.selection.keys
+        return bool(self.selection.by) and not self.selection.leaves.keys
 
     def key_counts(self, cap: Cap, every_row: bool, randomness: Randomness) -> dict[int, int]:
         """The number of rows of every possible key that occurs, by its place: of all rows, or of
         those with a value. Not private.
         """
         with self._errors_without_quotes():
-            count = self._memory_key_counts if self._eager else self._query_key_counts
-            return count(cap, every_row, randomness)
+            if self._eager:
+                return self._memory_key_counts(self._memory_rows(cap), every_row, randomness)
+            return self._key_counts_by(self._opened_adapter(), cap, every_row, randomness)
+
+    def key_places(self) -> set[int]:
+        """The places of all possible keys that occur in any row, whoever it belongs to. Not
+        private.
+        """
+        everyone = Cap(1)
+        with self._errors_without_quotes():
+            if self._eager:
+                rows = self._memory_rows(everyone, by_person=False)
+                return set(self._memory_key_counts(rows, True, _NO_CHOICE))
+            adapter = self._opened_adapter()
+            return set(self._key_counts_by(adapter, everyone, True, _NO_CHOICE, by_person=False))
 
     def _memory_key_counts(
-        self, cap: Cap, every_row: bool, randomness: Randomness
+        self, rows: MemoryRows, every_row: bool, randomness: Randomness
     ) -> dict[int, int]:
         universe = self.selection.universe
         assert universe is not None
-        rows = self._memory_rows(cap)
         return rows.key_counts(universe, self._key_places, every_row, randomness)
 
-    def _query_key_counts(
-        self, cap: Cap, every_row: bool, randomness: Randomness
-    ) -> dict[int, int]:
+    def _opened_adapter(self) -> QueryAdapter:
+        """The adapter of a lazy table, with the rows of its file."""
         if self._path is not None:
             self.adapter.frame = _rows_of(self.nw, self._path)
-        return self._key_counts_by(self.adapter, cap, every_row, randomness)
+        adapter: QueryAdapter = self.adapter
+        return adapter
 
     def _key_counts_by(
-        self, adapter: QueryAdapter, cap: Cap, every_row: bool, randomness: Randomness
+        self,
+        adapter: QueryAdapter,
+        cap: Cap,
+        every_row: bool,
+        randomness: Randomness,
+        by_person: bool = True,
     ) -> dict[int, int]:
         selection, universe = self.selection, self.selection.universe
         assert universe is not None
@@ -396,7 +427,7 @@ class SourceTable:
         if not every_row:
             names[VALUES.format(0)] = selection.values[0]
         order: tuple[int, ...] = ()
-        if selection.unit is not None:
+        if selection.unit is not None and by_person:
             names[PERSON] = selection.unit
             order = tuple(randomness.words(4).view(np.int64).tolist())
         rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
@@ -478,11 +509,14 @@ class SourceTable:
         which rows of a person count.
         """
         with self._errors_without_quotes():
-            if self.shared is not None:
-                return self.shared(randomness)
-            return (
-                self._memory_engine(randomness) if self._eager else self._query_engine(randomness)
-            )
+            engine, column = (self.shared or self.own_engine)(randomness)
+        if self.selection.sums_leaves:
+            return SummedEngine(engine, self.selection.places), column
+        return engine, column
+
+    def own_engine(self, randomness: Randomness) -> tuple[Engine, int]:
+        """The engine that counts the rows of this table alone."""
+        return self._memory_engine(randomness) if self._eager else self._query_engine(randomness)
 
     @contextmanager
     def _errors_without_quotes(self) -> Iterator[None]:
@@ -495,11 +529,10 @@ class SourceTable:
             raise query_error(error) from None
 
     def _query_engine(self, randomness: Randomness) -> tuple[Engine, int]:
-        if self._path is not None:
-            self.adapter.frame = _rows_of(self.nw, self._path)
+        adapter = self._opened_adapter()
         if self.selection.pair is None:
-            return QueryEngine(self.query_rows(self.adapter, self._columns, randomness)), 0
-        return PairEngine(self._pair_rows(self.adapter, randomness).pairs()), 0
+            return QueryEngine(self.query_rows(adapter, self._columns, randomness)), 0
+        return PairEngine(self._pair_rows(adapter, randomness).pairs()), 0
 
     @property
     def _columns(self) -> list[ColumnSpec]:
@@ -553,17 +586,18 @@ class SourceTable:
         rows = adapter.rows(columns | dict(extra_columns))
         return self.row_filter.filtered(adapter, rows, condition_names, numbers).select(*columns)
 
-    def _memory_rows(self, cap: Cap) -> MemoryRows:
+    def _memory_rows(self, cap: Cap, by_person: bool = True) -> MemoryRows:
         """The rows in memory that the selection names."""
         adapter, selection = self.adapter, self.selection
+        person = selection.unit if by_person else None
         if self.row_filter is not None:
             selected = np.flatnonzero(self.row_filter.mask(adapter))
-            unit = () if selection.unit is None else (selection.unit,)
+            unit = () if person is None else (person,)
             names = dict.fromkeys([*selection.values, *selection.by, *unit])
             # Rows of other columns may be of types in which none can be chosen.
             adapter = memory_adapter(self.nw, adapter.frame.select(*names)[selected])
         column = selection.values[0]
-        return MemoryRows(adapter, column, selection.by, self.keys, selection.unit, cap)
+        return MemoryRows(adapter, column, selection.by, self.keys, person, cap)
 
     def _memory_engine(self, randomness: Randomness) -> tuple[Engine, int]:
         selection = self.selection
@@ -664,6 +698,40 @@ def share_scans(tables: Sequence[Any]) -> list[SourceTable]:
                 _SharedScan(batch)
                 sharing += batch
     return sharing
+
+
+def share_rows(tables: Sequence[Any]) -> list[SourceTable]:
+    """Let a table that adds the groups of another one up count the same rows of every person, by
+    one engine; returns all tables that share one.
+    """
+    by_rows: dict[Any, list[SourceTable]] = {}
+    for table in tables:
+        if isinstance(table, SourceTable) and table.selection.by and not table.has_no_groups:
+            key = (*table.scan_key, table.selection.values, table.selection.groups_per_person)
+            by_rows.setdefault((*key, table.domain), []).append(table)
+    sharing: list[SourceTable] = []
+    for members in by_rows.values():
+        if any(table.selection.sums_leaves for table in members):
+            engine = _SharedRows(members[0])
+            for table in members:
+                table.shared = engine.of
+            sharing += members
+    return sharing
+
+
+class _SharedRows:
+    """One engine for releases of the same rows, made when the first of them is asked for it."""
+
+    def __init__(self, table: SourceTable) -> None:
+        self._table = table
+        self._engine: tuple[Engine, int] | None = None
+
+    def of(self, randomness: Randomness) -> tuple[Engine, int]:
+        """The engine and the number of the column in it."""
+        if self._engine is None:
+            engine, column = self._table.own_engine(randomness)
+            self._engine = SharedEngine(engine), column
+        return self._engine
 
 
 class _SharedScan:

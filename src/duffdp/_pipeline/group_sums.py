@@ -13,7 +13,7 @@ from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
-from duffdp.statistics.histogram import projected
+from duffdp.statistics.cells import Cells
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
@@ -51,7 +51,7 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
 def sums_of_noise(facts: Facts, noisy: Sequence[Sequence[int]]) -> list[int]:
     """The sums of the drawn numbers of groups, of which there may be none."""
     sums = [sum(column) for column in zip(*noisy, strict=True)]
-    return sums or [0] * len(_program(facts).columns)
+    return sums or [0] * numbers_per_group(facts)
 
 
 def ends_from_noise(
@@ -85,6 +85,17 @@ def noise_draw(facts: Facts) -> DrawSpec:
     return draw
 
 
+def numbers_per_group(facts: Facts) -> int:
+    """How many numbers are drawn for each group."""
+    draw = noise_draw(facts)
+    return facts.domain.size if isinstance(draw.statistic, Cells) else len(draw.columns)
+
+
+def cells_of(facts: Facts, numbers: Sequence[int]) -> CellRow:
+    """The released values of whole numbers, without ends."""
+    return _cells(facts, _program(facts), numbers)
+
+
 def _program(facts: Facts, interval: IntervalSpec | None = None) -> ReleaseProgram:
     """The program of a release, with intervals if they are asked for."""
     spec = statistic_spec(facts.statistic.name)
@@ -112,8 +123,7 @@ def counts_that_add_up(
     to the counts as drawn, by least squares. Intervals are widened to hold them. Other numbers stay
     as they are.
 
-    `margins` has the place of each group in every margin: in the total alone, or in the rows, the
-    columns and the total of a cross table.
+    `margins` has the place of each group in the rows, the columns and the total of a cross table.
     """
     parameters = facts.statistic.parameters
     counts = statistic_spec(facts.statistic.name).makes_domain
@@ -123,13 +133,10 @@ def counts_that_add_up(
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
     for i, drawn in enumerate(zip(*noisy, strict=True)):
         total = max(0, sum(drawn))
-        if len(margins) == 1:
-            values = [*projected(drawn), total]
-        else:
-            crossed = cross_counts(drawn, margins[0], margins[1])
-            if crossed is None:
-                continue
-            values = [*crossed.cells, *crossed.rows, *crossed.columns, total]
+        crossed = cross_counts(drawn, margins[0], margins[1])
+        if crossed is None:
+            continue
+        values = [*crossed.cells, *crossed.rows, *crossed.columns, total]
         columns[step * i] = values
         if step > 1:
             low, high = step * i + 1, step * i + 2

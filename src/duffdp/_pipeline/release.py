@@ -55,8 +55,9 @@ class Release(Exportable):
         for grouped releases a list in the order of `keys`, and columns of `value`.
     confidence, covers, simultaneous
         The probability, at least, with which the interval contains what it covers; what it covers:
-        "data", the exact value of the records, or "population", the value of what they were drawn
-        from; and whether all intervals hold together, or each individually.
+        "data", the exact value of the records (with `unit`, of the rows that were picked), or
+        "population", the value of what they were drawn from; and whether all intervals hold
+        together, or each individually.
     statistic, mechanism, unit, loss
         The statistic, how it was drawn, who is protected and the privacy loss, as typed facts.
     epsilon, delta, contributions

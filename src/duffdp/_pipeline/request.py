@@ -19,7 +19,9 @@ from duffdp._parameters import (
     FINDING,
     GROUPS_PER_PERSON,
     KEYS,
+    LEVELS,
     MARGIN,
+    MARGIN_SUMS,
     OTHER,
     STEP,
     SUPPRESS_BELOW,
@@ -82,8 +84,9 @@ class ReleaseRequest:
         margin, where = self[MARGIN], self[WHERE]
         if (*rows, pair, margin, where) == NO_SELECTION:
             return CheckedRequest(self, terms, ALL_RECORDS, domain, terms.plan(domain))
-        other = OTHER.read(self[OTHER])
-        selection = select(*rows, terms.contributions, pair, margin, where, other)
+        other, levels = OTHER.read(self[OTHER]), self[LEVELS]
+        selection = select(*rows, terms.contributions, pair, margin, where, other, levels)
+        selection = selection._replace(sums_leaves=self[MARGIN_SUMS])
         self._check_finding(terms, selection)
         plan = _plan_for(terms, domain, selection)
         selection = selection._replace(groups_per_person=plan.unit.groups_per_person)
@@ -114,7 +117,7 @@ class ReleaseRequest:
 
     def _refuse_without_groups(self) -> None:
         """Refuse options about groups if there are none."""
-        for parameter in (GROUPS_PER_PERSON, SUPPRESS_BELOW, OTHER, FINDING):
+        for parameter in (GROUPS_PER_PERSON, SUPPRESS_BELOW, OTHER, FINDING, LEVELS):
             value = self[parameter]
             if value is not None:
                 fix = ", the columns that form groups. Pass for example "
@@ -293,6 +296,7 @@ class CheckedRequest(NamedTuple):
             suppression=plan.suppression,
             found=self._found(plan),
             other=selection.other,
+            level=selection.level,
         )
 
     def _found(self, plan: DrawPlan) -> FoundKeys | None:
@@ -302,7 +306,7 @@ class CheckedRequest(NamedTuple):
             return None
         if finding is None:  # by another release of the call
             return FoundKeys(universe.parts, universe.size, 0, Fraction(0), False)
-        is_margin = self.selection.groups.by != self.selection.by
+        is_margin = self.selection.groups.by != self.selection.names
         has_sizes = self.spec.size_column is not None or self.selection.other is not None
         beside_values = not has_sizes and not is_margin
         cost = (finding.threshold, finding.row_epsilon)
@@ -333,9 +337,10 @@ def _plan_for(terms: Terms, domain: PublicSet, selection: Selection) -> DrawPlan
         return terms.plan(domain)
     universe, other = selection.universe, selection.other is not None
     groups = len(selection.groups.keys)
-    if universe is not None:
-        groups = universe.size if selection.groups.by else 1
-        groups += other and groups > 1
+    if selection.sums_leaves:
+        groups = selection.most_leaves
+    elif universe is not None:
+        groups = selection.most_leaves if selection.groups.by else 1
     return terms.plan(domain, max(1, groups), universe, other)
 
 

@@ -23,7 +23,7 @@ from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
 from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
 from duffdp._engines.sql.query import Query, source_name
-from duffdp._engines.table import OpenSources, SourceTable, share_scans
+from duffdp._engines.table import OpenSources, SourceTable, share_rows, share_scans
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
@@ -36,6 +36,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
+from duffdp._rows import Row
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
 from duffdp.errors import Argument, DuffError, charge_note
@@ -230,6 +231,7 @@ def _results(
     unread: list[int] = []
     found: dict[KeyUniverse, list[FoundKey]] = {}  # for releases that find none themselves
     keys_of: dict[int, list[FoundKey]] = {}
+    not_found: dict[tuple[KeyUniverse, str | None], Sequence[Row]] = {}
 
     def stored(i: int, numbers: Numbers) -> Result:
         paid = charges[i]
@@ -259,9 +261,15 @@ def _results(
                 yield i, stored(i, [])
             else:
                 assert isinstance(entry.data, SourceTable)
-                entry.data.regroup([universe.key(key.place) for key in keys])
+                rows = universe, entry.facts.where
+                if entry.data.selection.other_names and rows not in not_found:
+                    not_found[rows] = _keys_not_found(entry, universe, keys)
+                listed = [universe.key(key.place) for key in keys]
+                entry.data.regroup(listed, not_found.get(rows, ()))
                 unread.append(i)
-    sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
+    tables = [prepared[i].data for i in unread]
+    alike = share_rows([prepared[i].data for i in unread if prepared[i].plan.spec.additive])
+    sharing = share_scans([table for table in tables if all(table is not one for one in alike)])
     for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
         yield i, stored(i, numbers)
 
@@ -301,6 +309,17 @@ def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
     counts = entry.data.key_counts(cap, every_row, entry.entropy)
     keys = driver.find_keys(entry.plan, counts, entry.entropy, entry.account)
     return [FoundKey(*key) for key in keys]
+
+
+def _keys_not_found(
+    entry: PreparedRelease, universe: KeyUniverse, found: Sequence[FoundKey]
+) -> Sequence[Row]:
+    """The possible keys that occur in any row and were not found. They decide in which group of
+    others a row is, by its own key alone, so whoever's rows count plays no part.
+    """
+    assert isinstance(entry.data, SourceTable)
+    places = entry.data.key_places()
+    return [universe.key(place) for place in sorted(places - {key.place for key in found})]
 
 
 def with_found_keys(entry: PreparedRelease, result: Result) -> tuple[PreparedRelease, Result]:

@@ -22,6 +22,7 @@ from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_o
 from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
+from duffdp._pipeline.level_rows import GroupLevel, adds_up, rows_of_levels, tree_of
 from duffdp._pipeline.notes import notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
@@ -31,19 +32,17 @@ from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
 from duffdp.errors import DuffError, did_you_mean, quoted_names
 
-GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One release of a table: its name, its columns, and a release of the same statistic for each
-    margin, unless margins are sums.
+    margin. Where groups add up, margins need none; None stands for those that have none.
     """
 
     name: str
     columns: tuple[str, ...]
     release: Release
-    margins: tuple[Release, ...] = ()
+    margins: tuple[Release | None, ...] = ()
 
     @property
     def step(self) -> int:
@@ -55,15 +54,27 @@ class Measure:
         """True if its columns are values and the ends of their intervals."""
         return self.release.facts.interval is not None
 
+    @property
+    def margin_releases(self) -> list[Release]:
+        """The releases of margins that were drawn."""
+        return [release for release in self.margins if release is not None]
+
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
-        """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; counts are printed so that they add up to their margins.
+        """Its numbers for the groups of all levels. Where groups add up, all levels are estimated
+        together, so that they add up as well. Margins that cross each other are the sums of the
+        numbers as drawn, and counts are printed so that they add up to them.
         """
         rows, margins = list(self.release.cells), levels[1:]
-        if self.margins or not margins:
-            return rows + [row for release in self.margins for row in release.cells]
-        noisy = self.release.noisy
+        if not margins or not adds_up(self.release.facts):
+            return rows + [row for release in self.margin_releases for row in release.cells]
+        noisy, tree = self.release.noisy, tree_of(levels)
         assert noisy is not None
+        if tree is not None and not self.release.facts.statistic.parameters.get("adds_up"):
+            drawn = [self.release, *(self.margins or [None] * len(margins))]
+            facts = [None if release is None else release.facts for release in drawn]
+            return rows_of_levels(
+                tree, facts, [None if release is None else release.noisy for release in drawn]
+            )
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -112,7 +123,8 @@ class Measure:
     def too_few(self, count: int) -> list[bool]:
         """For this number of groups, whether an interval is the whole range."""
         too_few = self.release.too_few()
-        too_few += [is_small for release in self.margins for is_small in release.too_few()]
+        if not adds_up(self.release.facts):
+            too_few += [small for release in self.margin_releases for small in release.too_few()]
         return too_few + [False] * (count - len(too_few))
 
 
@@ -130,9 +142,9 @@ class Table(Exportable):
         A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
         withheld, all but the count.
     confidence, covers, simultaneous
-        How often an interval holds the answer: for the records, or for the population that they
-        were drawn from (counts and sums always for the records); and whether that is said of each
-        interval, or of all of the table together.
+        How often an interval holds the answer: for the records (with `unit`, for the rows that were
+        picked), or for the population that they were drawn from (counts and sums always for the
+        records); and whether that is said of each interval, or of all of the table together.
     epsilon, unit, secure
         What all releases cost together, whom they protect, and whether they came from the operating
         system's randomness.
@@ -174,7 +186,8 @@ class Table(Exportable):
         for measure in self.measures:
             releases[measure.name] = measure.release
             for margin, release in zip(self.margins, measure.margins, strict=False):
-                releases[margin_name(measure.name, margin)] = release
+                if release is not None:
+                    releases[margin_name(measure.name, margin)] = release
         return releases
 
     @property
@@ -398,15 +411,21 @@ class Table(Exportable):
         rows, release = self._estimates(measure), measure.release
         kind = release.columns[part * measure.step].kind
         numbers: list[ComparedNumber] = []
+        added = adds_up(release.facts)
+        estimated = added and bool(measure.margin_releases)  # of draws on several levels
         for level, (groups, places) in enumerate(self._levels()):
-            own = measure.margins[level - 1] if level and measure.margins else release
+            own = release
+            if level and not added:
+                own = measure.margin_releases[level - 1]
             members: dict[int, list[int]] = {} if groups.by else {0: []}
             for group, place in enumerate(places):
                 members.setdefault(place, []).append(group)
             for place in sorted(members):
-                if own is not release or not level:
+                draws = frozenset({(level, place)})
+                if estimated:  # all noises are in each number, so intervals are compared
+                    noisy = None
+                elif own is not release or not level:
                     noisy = None if own.noisy is None else own.noisy[place]
-                    draws = frozenset({(level, place)})
                 else:
                     assert release.noisy is not None
                     parts = [release.noisy[group] for group in members[place]]
@@ -449,11 +468,11 @@ class Table(Exportable):
         """The tables for people: each interval beside its number, and words instead of the numbers
         of a group that is too small. With two columns of groups, a cross table for each statistic.
         """
-        if len(self.by) == 2:
+        if self.is_crossed:
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
         words, small, columns = self.wording, self.too_small(), self.shown_columns()
-        texts = []
-        for i, key in enumerate(self.row_keys()):
+        texts, keys, order = [], self.row_keys(), self.shown_order()
+        for i, key in ((i, keys[i]) for i in order):
             labels = list(map(as_text, words.keys(self.by, key)))
             numbers = [
                 estimate_text(column.estimates[i], column.format, words.to, words.too_few)
@@ -462,13 +481,44 @@ class Table(Exportable):
             visible = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
             texts.append([*labels, *visible])
         header = [*map(words.name, self.by), *(column.name for column in columns)]
-        return [DisplayTable(header, texts, self._caption(), small, len(self.by))]
+        muted = [small[i] for i in order]
+        return [DisplayTable(header, texts, self._caption(), muted, len(self.by))]
+
+    @property
+    def is_nested(self) -> bool:
+        """True if the first column of groups has larger groups that the second one divides, and
+        so on.
+        """
+        return bool(self.margins) and len(self.by) > 1 and tree_of(self._levels()) is not None
+
+    @property
+    def is_crossed(self) -> bool:
+        """True if groups have two columns side by side, so that each statistic is a cross table."""
+        return len(self.by) == 2 and not self.is_nested
+
+    def shown_order(self) -> list[int]:
+        """The rows in the order in which people read them: larger groups before their parts, and
+        all groups together at the end.
+        """
+        keys = self.row_keys()
+        if not self.is_nested:
+            return list(range(len(keys)))
+        first: dict[CellRow, int] = {}
+        for i, key in enumerate(keys):
+            for size in range(1, len(key) + 1):
+                first.setdefault(key[:size], i)
+
+        def place(i: int) -> tuple[bool, list[int]]:
+            known = [part for part in keys[i] if part is not None]
+            return not known, [first[keys[i][: size + 1]] for size in range(len(known))]
+
+        return sorted(range(len(keys)), key=place)
 
     def sheets(self) -> list[Sheet]:
         """A sheet with all numbers; with two columns of groups, a cross table for each statistic
         with one number before it.
         """
-        crosses = self.cross_tables() if len(self.by) == 2 else []
+        crosses = self.cross_tables() if self.is_crossed else []
         return [
             Sheet(cross.name, cross.rounded(), cross.number_formats())
             for cross in crosses
@@ -480,9 +530,10 @@ class Table(Exportable):
         for measure in self.measures:
             title = self.title(measure)
             releases.append((title, measure.release))
-            for margin, release in zip(self.margins, measure.margins, strict=False):
-                by = tuple(map(self.wording.name, margin))
-                releases.append((margin_name(title, by), release))
+            for margin, margin_release in zip(self.margins, measure.margins, strict=False):
+                if margin_release is not None:
+                    by = tuple(map(self.wording.name, margin))
+                    releases.append((margin_name(title, by), margin_release))
         call = [] if self.call_id is None else [("call id", self.call_id)]
         small = f"noisy count below {self.smallest:,}{', withheld' if self.suppressed else ''}"
         return [*call, ("too small", small), *listed_facts(releases)]
@@ -533,7 +584,10 @@ class Table(Exportable):
                     "name": measure.name,
                     "columns": list(measure.columns),
                     "release": measure.release.to_dict(),
-                    "margins": [release.to_dict() for release in measure.margins],
+                    "margins": [
+                        None if release is None else release.to_dict()
+                        for release in measure.margins
+                    ],
                 }
                 for measure in self.measures
             ],
@@ -548,7 +602,9 @@ class Table(Exportable):
                     entry["name"],
                     tuple(entry["columns"]),
                     Release.from_dict(entry["release"]),
-                    tuple(map(Release.from_dict, entry["margins"])),
+                    tuple(
+                        None if one is None else Release.from_dict(one) for one in entry["margins"]
+                    ),
                 )
                 for entry in fields["measures"]
             )

@@ -35,7 +35,7 @@ def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> R
     """
     selection = checked.selection
     types = _types(data, list(written))
-    columns = zip(selection.by, zip(*selection.listed_keys, strict=True), strict=True)
+    columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
     parts = [_values(name, types.get(name), texts) for name, texts in columns]
     return checked.request.replace(keys=list(zip(*parts, strict=True)))
 

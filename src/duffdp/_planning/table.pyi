@@ -16,6 +16,7 @@ def table(
     by: Any = None,
     keys: Any = None,
     other: str | None = None,
+    levels: Mapping[str, Any] | bool | None = None,
     total: bool = False,
     where: str | None = None,
     unit: str | None = None,

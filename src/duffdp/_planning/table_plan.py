@@ -85,9 +85,9 @@ class TablePlan:
 
     Parameters
     ----------
-    statistics, epsilon, bounds, step, categories, by, keys, other, total, unit, contributions,
-    groups_per_person, interval, covers, simultaneous, smallest, suppress_below, weights, mechanism,
-    names, labels, shown_in
+    statistics, epsilon, bounds, step, categories, by, keys, other, levels, total, unit,
+    contributions, groups_per_person, interval, covers, simultaneous, smallest, suppress_below,
+    weights, mechanism, names, labels, shown_in
         As `duffdp.table` takes them.
     source, ledger, dataset, call_id, sources
         The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
@@ -123,6 +123,7 @@ class TablePlan:
         by: Any = None,
         keys: Any = None,
         other: str | None = None,
+        levels: Any = None,
         total: bool = False,
         where: str | None = None,
         unit: str | None = None,
@@ -149,7 +150,13 @@ class TablePlan:
         cells = _cells(statistics, columns, interval, COVERS.read(covers), mechanism)
         keys, labels = with_code_books(by, keys, labels)
         wording = read_wording(names, labels, shown_in)
-        words = [cell.words | group for cell, group in _with_groups(cells, by, keys, other, total)]
+        if TOTAL.read(total) and levels is not None:
+            raise DuffError(
+                *(Argument("levels"), " has a row for all groups together, got "),
+                *(Argument("total", True), " as well. Leave it out."),
+            )
+        groups = {"by": by, "keys": keys, "other": other, "levels": levels}
+        words = [cell.words | group for cell, group in _with_groups(cells, groups, total)]
         self.plan: Plan = _TableReleases(
             words,
             epsilon=epsilon,
@@ -173,13 +180,25 @@ class TablePlan:
                 " as well. Leave one of them out.",
             )
         self._cells = dict(zip((cell.name for cell in cells), self.plan.releases, strict=True))
-        by_columns = self.plan.releases[0].selection.by
-        self.margins = _margins(by_columns) if TOTAL.read(total) else ()
+        columns_of_groups = self.plan.releases[0].selection.names
+        self.has_levels = levels is not None
+        self.margins: tuple[tuple[str, ...], ...] = ()
+        if self.has_levels:
+            sizes = reversed(range(len(columns_of_groups)))
+            self.margins = tuple(columns_of_groups[:size] for size in sizes)
+        elif total:
+            self.margins = _margins(columns_of_groups)
         self._outputs = _named_outputs(cells, self.plan.releases)
         self.wording = self._checked_wording(wording, labels)
         self._repeated_margins = {
             name: () if checked.spec.additive else self.margins
             for name, checked in self._cells.items()
+        }
+        self._summed_margins = {
+            margin_name(name, margin): (name, margin)
+            for name, repeated_margins in self._repeated_margins.items()
+            for margin in self.margins
+            if not repeated_margins and (self.has_levels or len(self.margins) == 1)
         }
         if self.interval is not None and self.interval.simultaneous:
             self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
@@ -195,7 +214,7 @@ class TablePlan:
         selection = self.plan.releases[0].selection
         books = [name for name, part in (labels or {}).items() if isinstance(part, CodeBook)]
         checked_words = check_wording(
-            wording, selection.by, selection.keys, columns, self._cells, books
+            wording, selection.names, selection.leaves.keys, columns, self._cells, books
         )
         for name, checked in self._cells.items():
             if checked.spec.name != SHARE:
@@ -205,8 +224,10 @@ class TablePlan:
         return checked_words
 
     def _with_shares(self, weights: Mapping[str, Any] | None) -> Plan:
-        """The plan with the shares of epsilon; margins get equal parts of them."""
-        shares = _weights(self._cells, weights)
+        """The plan with the shares of epsilon. Margins that are released once more get equal parts
+        of one; those that are sums have a draw of their own if they have a weight.
+        """
+        shares = _weights(self._cells, list(self._summed_margins), weights)
         total = sum(shares.values())
         releases: list[CheckedRequest] = []
         for name, checked in self._cells.items():
@@ -218,6 +239,14 @@ class TablePlan:
                 releases.append(
                     checked.request.replace(margin_name(name, margin), **options).check()
                 )
+        for margin_release, (name, margin) in self._summed_margins.items():
+            if margin_release in shares:
+                share = self.plan.epsilon * shares[margin_release] / total
+                options = {"margin": margin, "margin_sums": True, "epsilon": share}
+                if self._cells[name].selection.universe is not None:
+                    options["finding"] = 0  # keys are found by the count
+                request = self._cells[name].request.replace(margin_release, **options)
+                releases.append(request.check())
         return self.plan.with_releases(releases)
 
     def with_weights(self, weights: Mapping[str, Any]) -> Self:
@@ -338,9 +367,9 @@ class TablePlan:
                 name,
                 self._outputs[name],
                 releases[name],
-                tuple(releases[margin_name(name, margin)] for margin in repeated_margins),
+                self._margin_releases(name, releases),
             )
-            for name, repeated_margins in self._repeated_margins.items()
+            for name in self._repeated_margins
         )
         facts = measures[0].release.facts
         smallest = self.smallest if self.suppress_below is None else self.suppress_below
@@ -355,6 +384,13 @@ class TablePlan:
         return Table(
             *(measures, groups, self.margins, smallest, None, hides, self.interval, self.wording)
         )
+
+    def _margin_releases(
+        self, name: str, releases: Mapping[str, Release]
+    ) -> tuple[Release | None, ...]:
+        """The releases of the margins of one release, None where a margin is a sum."""
+        margins = tuple(releases.get(margin_name(name, margin)) for margin in self.margins)
+        return margins if any(release is not None for release in margins) else ()
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._repeated_margins))
@@ -371,19 +407,20 @@ class _TableReleases(Plan):
 
 
 def _with_groups(
-    cells: list[_Cell], by: Any, keys: Any, other: Any, total: Any
+    cells: list[_Cell], groups: dict[str, Any], total: Any
 ) -> list[tuple[_Cell, dict[str, Any]]]:
     """Each release with the words about its groups. Keys of a pattern are found by the count, and
     those that it finds are the keys of all releases. Where groups are added up it counts again:
     counts that found their keys are too large on average.
     """
-    if by is None and keys is None and other is None:
+    if all(word is None for word in groups.values()):
         return [(cell, {}) for cell in cells]
-    groups = {"by": by, "keys": load_keys(by, keys), "other": other}
+    by = groups["by"]
+    groups = groups | {"keys": load_keys(by, groups["keys"])}
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if not names or read_universe(names, groups["keys"]) is None:
         return [(cell, groups) for cell in cells]
-    first = {"finding": COUNTED_AGAIN} if total else {}
+    first = {"finding": COUNTED_AGAIN} if total or groups["levels"] is not None else {}
     others = [(cell, groups | {"finding": 0}) for cell in cells[1:]]
     return [(cells[0], groups | first), *others]
 
@@ -400,20 +437,23 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def _weights(
-    cells: Mapping[str, CheckedRequest], weights: Mapping[str, Any] | None
+    cells: Mapping[str, CheckedRequest], sums: list[str], weights: Mapping[str, Any] | None
 ) -> dict[str, Fraction]:
-    """The weights that the caller chose, and the usual ones for the rest."""
+    """The weights that the caller chose, and the usual ones for the rest; margins that are sums
+    have none unless they are named.
+    """
     if weights is not None and not isinstance(weights, Mapping):
         raise DuffError(
             *(Argument("weights"), f" are given for each release, got {weights!r:.60}. Pass for "),
             *("example ", Argument("weights", {list(cells)[-1]: 2}), "."),
         )
     explicit = dict(weights or {})
-    refuse_unknown(explicit, list(cells), "weights")
+    refuse_unknown(explicit, [*cells, *sums], "weights")
+    usual = {name: _usual_weight(checked) for name, checked in cells.items()}
     shares = {}
-    for name, checked in cells.items():
+    for name, weight in (usual | explicit).items():
         try:
-            shares[name] = WEIGHT.read(explicit.get(name, _usual_weight(checked)))
+            shares[name] = WEIGHT.read(weight)
         except DuffError as error:
             raise error.prefixed(f"{name}: ") from None
     return shares
@@ -450,7 +490,7 @@ def _named_outputs(
                 )
             owners[name.casefold()] = cell.name
         outputs[cell.name] = names
-    by = releases[0].selection.by
+    by = releases[0].selection.names
     if TOO_SMALL in map(str.casefold, by):
         raise DuffError(
             Argument("by"), f" must not name a column {TOO_SMALL!r}, which the table has itself."
@@ -490,10 +530,11 @@ def _cells(
     mechanism: str,
 ) -> list[_Cell]:
     """The count, and what each column is asked for."""
-    if not isinstance(statistics, Mapping) or not statistics:
+    if not isinstance(statistics, Mapping):
         raise DuffError(
             "a table needs a mapping from columns to what is asked of each, got "
-            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}.'
+            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}, or {{}} for '
+            "counts alone."
         )
     for name, values in columns.items():
         refuse_unknown(values, statistics, name)

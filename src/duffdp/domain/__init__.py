@@ -7,6 +7,7 @@ from duffdp.domain.categories import Categories
 from duffdp.domain.cells import Fields, Membership, Presence
 from duffdp.domain.digits import Digits
 from duffdp.domain.grid import Grid
+from duffdp.domain.key_level import KeyLevel
 from duffdp.domain.pattern import Pattern
 
 Ordered = Grid | Digits  # numbers, dates or times, to the nearest of which records are snapped
@@ -26,6 +27,7 @@ __all__ = [
     "Floats",
     "Grid",
     "Ints",
+    "KeyLevel",
     "Keys",
     "Membership",
     "Ordered",

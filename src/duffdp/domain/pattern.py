@@ -162,6 +162,14 @@ class Pattern:
         """The place of the possible key that is written as this text; None for other texts."""
         return self._members.text_index(text)
 
+    def beginnings(self, characters: int, limit: int) -> list[str] | None:
+        """The different first characters of the possible keys, so many or the whole key, in order;
+        None for more than `limit` of them, or for keys that are no texts.
+        """
+        if not isinstance(self._members, _Strings):
+            return None
+        return self._members.beginnings(characters, limit)
+
     def __contains__(self, value: Any) -> bool:
         return self.index(value) is not None
 
@@ -641,6 +649,26 @@ class _Strings:
 
     def text_index(self, text: Any) -> int | None:
         return self.index(text)
+
+    def beginnings(self, characters: int, limit: int) -> list[str] | None:
+        whole: list[str] = []
+        longer = {0: [""]}  # by the states that they lead to
+        for _ in range(characters):
+            after: dict[int, list[str]] = {}
+            count = len(whole)
+            for at, texts in longer.items():
+                state = self._states[at]
+                whole += texts if state.is_end else []
+                for first, last, target in state.ranges:
+                    count += len(texts) * (last - first + 1)
+                    if count > limit:
+                        return None
+                    after.setdefault(target, []).extend(
+                        text + chr(point) for text in texts for point in range(first, last + 1)
+                    )
+            longer = after
+        texts = [*whole, *(text for several in longer.values() for text in several)]
+        return sorted(texts) if len(texts) <= limit else None
 
 
 def _strings_of(node: _Node) -> _Strings:

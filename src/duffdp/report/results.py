@@ -134,6 +134,7 @@ class ResultTable(NamedTuple):
     too_small: list[bool]  # groups with too few records to tell anything
     notes: list[str]
     too_few: str = TOO_FEW
+    nested: bool = False  # larger groups stand before their parts
 
     @property
     def across(self) -> int:
@@ -154,7 +155,7 @@ class ResultTable(NamedTuple):
     @property
     def crossed(self) -> bool:
         """True if groups have two columns, so that each statistic is a cross table."""
-        return len(self.by) == 2
+        return len(self.by) == 2 and not self.nested
 
     @property
     def pictures(self) -> list[ReleaseResult]:
@@ -276,7 +277,7 @@ def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
     if isinstance(releases, Table):
         measures, name = releases.measures, releases.wording.name
         return [_of_table(releases)], [
-            (name(m.name), release) for m in measures for release in (m.release, *m.margins)
+            (name(m.name), release) for m in measures for release in (m.release, *m.margin_releases)
         ]
     named = _named_releases(releases)
     same_groups: dict[Any, NamedReleases] = {}
@@ -357,14 +358,16 @@ def _columns_of(release: Release) -> list[ResultColumn]:
 
 
 def _of_table(table: Table) -> ResultTable:
-    words, keys, small = table.wording, table.row_keys(), table.too_small()
+    words, order = table.wording, table.shown_order()
+    all_keys, all_small = table.row_keys(), table.too_small()
+    keys, small = [all_keys[i] for i in order], [all_small[i] for i in order]
     results = []
     for measure in table.measures:
         columns = [
             ResultColumn(
                 column.part,
                 column.kind,
-                [_number(estimate, column.format, words) for estimate in column.estimates],
+                [_number(column.estimates[i], column.format, words) for i in order],
                 unit=column.format.unit,
             )
             for column in table.shown_columns(measure)
@@ -385,7 +388,9 @@ def _of_table(table: Table) -> ResultTable:
             f"“{words.name(ALL)}” takes groups together: counts and sums are added up from the "
             "groups, which costs nothing, and the rest was drawn again."
         )
-    return ResultTable(heading, by, texts, combined, results, small, notes, words.too_few)
+    return ResultTable(
+        *(heading, by, texts, combined, results, small, notes, words.too_few, table.is_nested)
+    )
 
 
 def _number(estimate: Estimate, form: NumberFormat, words: Wording = PLAIN) -> ReleasedNumber:

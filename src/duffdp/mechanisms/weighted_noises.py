@@ -17,6 +17,10 @@ SLACK = 0.01  # deviations by which a bound may be too large
 SMOOTHING_REACH = 5  # deviations of the smoothing normal, which it rarely leaves
 SMOOTHING_MISS = 6e-7  # how often it does
 LAST_ANGLE = 8  # deviations of the smoothed distribution's transform: exp(-32) of it is left out
+MAX_SMOOTHINGS = (
+    20_000  # smoothing deviations in the reach: large epsilons have long tails of little
+)
+STEEP_EPSILON = 300.0  # beyond, doubles cannot hold a tail
 OUTSIDE_SHARE = 1e-6  # of the failure rate: what lies outside of the period
 TILTS = 2.0 ** np.arange(-14, 0)  # shares of the largest possible tilt that a tail is bounded by
 
@@ -79,7 +83,8 @@ class NoiseSum:
         if len(noises) == 1 and all(abs(part.weight) == 1 for part in self._parts):
             (noise,), count = noises, sum(part.times for part in self._parts)
             return Fraction(noise.largest_noise_of_sum(self._sensitivity, count, 1 - failure_rate))
-        if failure_rate < LEAST_FAILURE_RATE:
+        steep = max(part.noise.epsilon for part in self._parts) > STEEP_EPSILON
+        if steep or failure_rate < LEAST_FAILURE_RATE:
             return self._largest_by_parts(failure_rate)
         spectrum = self._spectrum(float(failure_rate))
         allowed = float(failure_rate) * (1 - SMOOTHING_MISS - OUTSIDE_SHARE)
@@ -109,8 +114,10 @@ class NoiseSum:
         )
 
     def _spectrum(self, failure_rate: float) -> _Spectrum:
-        smoothing = self.deviation * SLACK / SMOOTHING_REACH
-        reach = self._reach(failure_rate * OUTSIDE_SHARE, smoothing)
+        outside = failure_rate * OUTSIDE_SHARE
+        least = self._reach(outside, 0.0) / MAX_SMOOTHINGS
+        smoothing = max(least, self.deviation * SLACK / SMOOTHING_REACH)
+        reach = self._reach(outside, smoothing)
         last = math.ceil(LAST_ANGLE * reach / (math.pi * smoothing))
         angles: Floats = np.arange(1.0, last + 1) * (math.pi / reach)
         values: Floats = np.exp(-((smoothing * angles) ** 2) / 2)

@@ -1,0 +1,125 @@
+"""Engine whose groups are made of several groups of another engine each: it adds their counts up.
+
+Promise: An answer about a group is the sum of the answers about its parts: the same records count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from duffdp._engines.requests import (
+    ColumnRequest,
+    Engine,
+    GroupedCounts,
+    LevelSums,
+    Request,
+    Sums,
+    ValueCounts,
+)
+from duffdp.domain import Ints
+
+
+class SharedEngine:
+    """Engine of several releases that ask the same: each request is answered once, for all groups
+    together.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[tuple[int, Request[Any]], Any] = {}
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return self._engine.groups
+
+    @property
+    def max_records(self) -> int:
+        """Number of records of the largest group, or more."""
+        return self._engine.max_records
+
+    def blocks(self) -> list[Ints]:
+        """All groups in one piece."""
+        return [np.arange(self.groups)]
+
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+        """One answer for each request."""
+        everyone = np.arange(self.groups)
+        unknown = dict.fromkeys(
+            (column, request)
+            for column, _, request in requests
+            if (column, request) not in self._known
+        )
+        asked = [ColumnRequest(column, everyone, request) for column, request in unknown]
+        if asked:
+            self._known |= dict(zip(unknown, self._engine.answer(asked), strict=True))
+        return [
+            _taken(self._known[column, request], groups) for column, groups, request in requests
+        ]
+
+
+class SummedEngine:
+    """Groups that are made of those of an engine: `places` has for each of these its group."""
+
+    def __init__(self, engine: Engine, places: Sequence[int]) -> None:
+        self._engine = engine
+        self._parts: list[list[int]] = [[] for _ in range(max(places) + 1)]
+        for part, group in enumerate(places):
+            self._parts[group].append(part)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self._parts)
+
+    @property
+    def max_records(self) -> int:
+        """Number of records of the largest group, or more."""
+        return self._engine.max_records * max(map(len, self._parts))
+
+    def blocks(self) -> list[Ints]:
+        """All groups in one piece."""
+        return [np.arange(self.groups)]
+
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+        """One answer for each request, of the sums and counts that add up."""
+        asked, sizes = [], []
+        for column, groups, request in requests:
+            parts = [self._parts[group] for group in groups.tolist()]
+            sizes.append(list(map(len, parts)))
+            every = np.array([part for several in parts for part in several], dtype=np.int64)
+            asked.append(ColumnRequest(column, every, request))
+        answers = self._engine.answer(asked)
+        return [
+            _added(request, answer, counts)
+            for (_, _, request), answer, counts in zip(requests, answers, sizes, strict=True)
+        ]
+
+
+def _taken(answer: Any, groups: Ints) -> Any:
+    """The part of an answer that is about some groups."""
+    if isinstance(answer, GroupedCounts):
+        return answer.take(groups)
+    return [answer[group] for group in groups.tolist()]
+
+
+def _added(request: Request[Any], answer: Any, sizes: Sequence[int]) -> Any:
+    """The answers about so many parts each, added up."""
+    ends = np.cumsum(sizes)
+    pairs = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
+    if isinstance(request, LevelSums):
+        return [Sums(*map(sum, zip(*answer[begin:end], strict=True))) for begin, end in pairs]
+    assert isinstance(request, ValueCounts)
+    parts = answer.split()
+    return GroupedCounts.join(_merged(parts[begin:end]) for begin, end in pairs)
+
+
+def _merged(parts: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Distinct values with their counts, from those of several groups."""
+    values, place = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
+    counts = np.zeros(len(values), dtype=np.int64)
+    np.add.at(counts, place, np.concatenate([counts for _, counts in parts]))
+    return values, counts

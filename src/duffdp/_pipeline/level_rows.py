@@ -1,0 +1,153 @@
+"""Numbers of groups of several levels, estimated together: they add up on every level.
+
+Promise: Rows of larger groups are made of drawn numbers and of public facts alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import Any
+
+from duffdp._facts import Facts
+from duffdp._parameters import Groups
+from duffdp._pipeline.group_sums import cells_of, noise_draw, noise_spec, numbers_per_group
+from duffdp._pipeline.group_tree import GroupEstimator, GroupTree
+from duffdp._pipeline.released_values import CellRow
+from duffdp.domain import Grid
+from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.weighted_noises import NoiseSum, WeightedNoise
+from duffdp.statistics.noise_interval import sensitivity_of
+from duffdp.statistics.registry import statistic_spec
+
+GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
+Numbers = Sequence[Sequence[int]]  # for each group the drawn numbers
+MAX_DENOMINATOR = 1000  # of relative variances: close ones weigh as well, and stay small numbers
+LEAST_VARIANCE = 1e-200  # below, doubles have none: with a huge epsilon
+NoiseKey = tuple[str, Fraction, Fraction, int]  # mechanism, epsilon, weight and how often
+
+
+def adds_up(facts: Facts) -> bool:
+    """True if the numbers of groups add up to those of larger groups, so that these need no draw
+    of their own.
+    """
+    return statistic_spec(facts.statistic.name).additive and facts.suppression is None
+
+
+def tree_of(levels: Sequence[GroupLevel]) -> GroupTree | None:
+    """The tree of the groups of a table and its margins; None where margins cross each other."""
+    margins = [groups.by for groups, _ in levels]
+    if any(not set(above) < set(below) for below, above in pairwise(margins)):
+        return None
+    return GroupTree.of_places([places for _, places in levels[1:]])
+
+
+def rows_of_levels(
+    tree: GroupTree, facts: Sequence[Facts | None], drawn: Sequence[Numbers | None]
+) -> list[CellRow]:
+    """The cells of all groups, level by level, from the numbers that were drawn on some levels, the
+    lowest among them; None on the others.
+    """
+    lowest = facts[0]
+    assert lowest is not None
+    width = numbers_per_group(lowest)
+    estimator = GroupEstimator(tree, relative_variances(facts))
+    columns = [
+        [None if numbers is None else [row[i] for row in numbers] for numbers in drawn]
+        for i in range(width)
+    ]
+    estimates = [estimator.estimates(column) for column in columns]
+    whole = [estimator.whole(column, _least(lowest)) for column in estimates]
+    rows = []
+    for level, size in enumerate(tree.sizes):
+        for group in range(size):
+            values = [column[level][group] for column in whole]
+            if lowest.interval is None:
+                rows.append(cells_of(lowest, values))
+                continue
+            reach = _reach(lowest, facts, estimator, level, group)
+            centers = [column[level][group] for column in estimates]
+            rows.append(_with_ends(lowest, values, centers, reach))
+    return rows
+
+
+def relative_variances(facts: Sequence[Facts | None]) -> list[Fraction | None]:
+    """The variance of a draw on each level, in those of the lowest level, nearly."""
+    lowest = facts[0]
+    assert lowest is not None
+    draw = noise_draw(lowest)
+    sensitivity = sensitivity_of(draw, lowest.domain)
+
+    def variance(one: Facts) -> Fraction:
+        noise = mechanism_class(draw.mechanism)(one.row_epsilon)
+        return Fraction(max(noise.variance(sensitivity), LEAST_VARIANCE))
+
+    unit, least = variance(lowest), Fraction(1, MAX_DENOMINATOR)
+    return [
+        None
+        if one is None
+        else max(least, (variance(one) / unit).limit_denominator(MAX_DENOMINATOR))
+        for one in facts
+    ]
+
+
+def _reach(
+    lowest: Facts, facts: Sequence[Facts | None], estimator: GroupEstimator, level: int, group: int
+) -> Fraction:
+    """How far an estimate is from the exact number at most, up to the failure rate."""
+    assert lowest.interval is not None
+    draw, simultaneous = noise_draw(lowest), lowest.interval.simultaneous
+    groups = estimator.tree.sizes[level] if simultaneous else 1
+    rate = (1 - lowest.interval.confidence) / groups
+    rate = noise_spec(lowest, rate, 1, simultaneous).failure_rate_each(numbers_per_group(lowest))
+    weights = estimator.error_weights(level, group)
+    noises = []
+    for (at, weight), times in sorted(weights.items()):
+        one = facts[at]
+        assert one is not None
+        noises.append((draw.mechanism, one.row_epsilon, abs(weight), times))
+    return largest_error(tuple(noises), sensitivity_of(draw, lowest.domain), rate)
+
+
+@lru_cache(maxsize=1024)  # groups of the same shape have the same errors, in every format again
+def largest_error(
+    noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
+) -> Fraction:
+    """The size of a weighted sum of noises that is exceeded with at most this probability."""
+    made: dict[tuple[str, Fraction], Any] = {}
+    for name, epsilon, _, _ in noises:
+        made.setdefault((name, epsilon), mechanism_class(name)(epsilon))
+    parts = [
+        WeightedNoise(made[name, epsilon], weight, times) for name, epsilon, weight, times in noises
+    ]
+    return NoiseSum(parts, sensitivity).largest(failure_rate)
+
+
+def _with_ends(
+    facts: Facts, values: Sequence[int], centers: Sequence[Fraction], reach: Fraction
+) -> CellRow:
+    """Whole numbers with the ends of their intervals, moved to hold them."""
+    lows = [math.ceil(center - reach) for center in centers]
+    highs = [math.floor(center + reach) for center in centers]
+    ends = (
+        values,
+        [_bounded(min(pair), facts) for pair in zip(lows, values, strict=True)],
+        [_bounded(max(pair), facts) for pair in zip(highs, values, strict=True)],
+    )
+    cells = zip(*(cells_of(facts, numbers) for numbers in ends), strict=True)
+    return tuple(chain.from_iterable(cells))
+
+
+def _least(facts: Facts) -> int | None:
+    """The least whole number that can be released; None if there is none."""
+    if isinstance(facts.domain, Grid):  # a sum, of records that may all be 0 or more
+        return 0 if facts.domain.units[0] >= 0 else None
+    return None if facts.statistic.parameters.get("nonnegative") is False else 0
+
+
+def _bounded(number: int, facts: Facts) -> int:
+    least = _least(facts)
+    return number if least is None else max(least, number)
