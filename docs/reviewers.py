@@ -43,7 +43,7 @@ def page() -> str:
         f"| {answer['topic']} | {answer['text']} | {'**open**' if answer['open'] else ''} |"
         for answer in answers()
     ]
-    table = "\n".join(["| hazard | what the page says | |", "| --- | --- | :-: |", *rows])
+    table = "\n".join(["| hazard | what the report says | |", "| --- | --- | :-: |", *rows])
     return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
 
 

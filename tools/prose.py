@@ -17,12 +17,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+# Folders of pages that are not for users, and such pages of versions without folders.
+PROOFS = {"explanation", "review", "theory", "engines", "comparison", "paper", "reviewers"}
+PROOFS |= {"security", "trusted-base"}
 WIDTH, LONG = 100, 35
 LONG_SENTENCE, LONG_LINE = f"sentence above {LONG} words", f"line above {WIDTH}"
 PATTERNS = {
     "file of text": r"\bfiles? of text\b",
     "in the place of": r"\bin the place of\b",
-    "causal ', for'": r", for (?!example|instance)(?=\w+ \w+)",
+    "causal ', for'": r", for (?!example|instance)(?:[\w'-]+ ){1,4}?"
+    r"(?:is|are|was|were|has|have|do|does|needs?|takes?|may|can|will|would|falls?|rises|holds?)\b",
     "stands": r"\bstands?\b(?!-)",
     "so that": r"\bso that\b",
     "what is/was": r"\bwhat (?:is|was|are|were)\b",
@@ -50,10 +54,10 @@ class Passage:
 def passages(root: Path) -> Iterator[Passage]:
     """Every passage of the checkout at `root`."""
     for path in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
-        if path.name != "commands.md":  # the help, which is counted where it is written
-            kind = "README" if path.name == "README.md" else "pages"
+        # Help and docstrings are counted where they are written.
+        if path.name != "commands.md" and path.parent.name != "api":
             for line, text in markdown_paragraphs(path.read_text(encoding="utf-8")):
-                yield Passage(kind, path, line, text)
+                yield Passage(kind_of(path), path, line, text)
     for path in sorted((root / "src").rglob("*.py")):
         yield from source_passages(path, root)
     for path in sorted((root / "src").rglob("*.jinja")):
@@ -61,6 +65,13 @@ def passages(root: Path) -> Iterator[Passage]:
         for line, words in enumerate(text.splitlines(), 1):
             if words.strip():
                 yield Passage("templates", path, line, words)
+
+
+def kind_of(path: Path) -> str:
+    """The kind of a page: what users read, or proofs and what reviewers read."""
+    if path.name == "README.md":
+        return "README"
+    return "proofs" if {path.parent.name, path.stem} & PROOFS else "pages"
 
 
 def markdown_paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -136,12 +147,14 @@ def findings(root: Path) -> dict[str, dict[str, list[tuple[Passage, str]]]]:
             for match in pattern.finditer(plain):
                 around = plain[max(0, match.start() - 40) : match.end() + 40]
                 found[name][passage.kind].append((passage, around))
-        if passage.kind in ("README", "pages", "docstrings"):
+        if passage.kind in ("README", "pages", "proofs", "docstrings"):
             for sentence in sentences(passage.text):
                 if len(sentence.split()) > LONG:
                     found[LONG_SENTENCE][passage.kind].append((passage, sentence))
     for path in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
-        kind = "README" if path.name == "README.md" else "pages"
+        if path.parent.name == "api":
+            continue
+        kind = kind_of(path)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if len(line) > WIDTH and not line.lstrip().startswith(("|", "![")):
                 found[LONG_LINE][kind].append((Passage(kind, path, number, line), line[:90]))
@@ -160,7 +173,7 @@ def main() -> None:
                 path = passage.path.relative_to(options.folder)
                 print(f"{kind}  {path}:{passage.line}  {' '.join(around.split())}")
         return
-    kinds = ("README", "pages", "docstrings", "help", "errors", "templates")
+    kinds = ("README", "pages", "proofs", "docstrings", "help", "errors", "templates")
     words = Counter[str]()
     for passage in passages(options.folder):
         words[passage.kind] += len(passage.text.split())

@@ -51,7 +51,7 @@ BASE = (
         {
             "domain/reading.py": "`tests/domain/domain_test.py`, `tests/engines/records_test.py`",
             "domain/grid.py": f"[equal outputs]"
-            f"({GUARANTEE}#outputs-that-tell-nothing-by-their-bits), "
+            f"({GUARANTEE}#why-low-order-bits-leak-nothing), "
             "`tests/guarantees/low_bits_test.py`",
             "domain/snapping.py": f"[products]"
             f"({GUARANTEE}#snapping-where-a-small-product-is-an-error), "

@@ -118,6 +118,9 @@ def test_draws_that_chose_the_event_do_not_count_it():
         here, there = rng.integers(0, 32, (2, 400, 1)).astype(float)
         above += lower_bound(here, there).epsilon(0.95) > 0
     assert above <= stats.binom.isf(1e-9, 200, 0.05)
+    # Draws that choose an event differ as much as they can, those that count it not at all.
+    here = np.tile([[1.0], [0.0]], (200, 1))
+    assert lower_bound(here, np.zeros((400, 1))).epsilon(0.95) <= 0
 
 
 def test_several_numbers_tell_more_than_one():

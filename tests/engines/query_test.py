@@ -239,7 +239,7 @@ REFUSED = {
     "SELECT $1 + a AS e FROM data": "one value",
     "SELECT a + 1 FROM data": "must name",
     "SELECT a AS x, b AS X FROM data": "name of its own",
-    "SELECT p, a FROM data GROUP BY p": "must stand in GROUP BY",
+    "SELECT p, a FROM data GROUP BY p": "must be in GROUP BY",
     "SELECT p, count(*) AS n FROM data GROUP BY ALL": "GROUP BY",
     "SELECT p, count(*) AS n FROM data GROUP BY 1": "GROUP BY",
     "SELECT p, count(*) AS n FROM data GROUP BY ROLLUP (p)": "GROUP BY",

@@ -145,7 +145,7 @@ RATES = [
         Fraction(1, 2),
     ),
     (
-        lambda m: duffdp.quantile([1, 2], 0.9, epsilon=3, bounds=(0, 9), mechanism=m),
+        lambda m: duffdp.quantile([1, 2], 0.8, epsilon=3, bounds=(0, 9), mechanism=m),
         Fraction(1, 2),
         Fraction(1, 2),
     ),

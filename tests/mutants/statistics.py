@@ -22,6 +22,7 @@ from tests.mutants.mutant import (
 )
 
 OUTER = "tests/statistics/outer_quantile_test.py"
+FEW = "tests/statistics/distribution_test.py"
 CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
@@ -123,6 +124,20 @@ MUTANTS = (
         "",
         (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
         COVERAGE,
+    ),
+    Mutant(
+        "distribution: few records get what the first stage has spent",
+        "statistics/distribution.py",
+        "UNNARROWED_SHARE = 1 - STAGES[0].share",
+        "UNNARROWED_SHARE = Fraction(1)",
+        (f"{FEW}::test_a_distribution_of_few_records_pays_all_of_epsilon",),
+    ),
+    Mutant(
+        "distribution: many records get what was spent on the stages between",
+        "statistics/distribution.py",
+        "extra if is_few and stage == last else",
+        "extra if stage == last else",
+        (f"{FEW}::test_groups_of_few_and_of_many_records",),
     ),
     Mutant(
         "clipped sum: a range that was drawn is unspent",
@@ -335,6 +350,6 @@ MUTANTS = (
         "statistics/distribution.py",
         "LAST_SHARE = 1 - sum(",
         "LAST_SHARE = Fraction(9, 8) - sum(",
-        (f"{SHARES}[distribution()-rows]",),
+        (f"{FEW}::test_groups_of_few_and_of_many_records",),
     ),
 )

@@ -31,6 +31,7 @@ from duffdp.statistics.distribution import (
 from duffdp.statistics.statistic import Scope
 from engines import open_engine
 from inquiries import ask, groups_of, plan_of
+from release_draws import recorded
 
 GRID = Grid(0, 29, 1)
 WHERE = {"epsilon": 1.0, "bounds": (0.0, 1000.0)}
@@ -225,7 +226,7 @@ def test_the_more_records_the_more_cells():
     found = [
         len(list(cells_of([n // 64] * 576, Fraction(1), 2**40))[-1]) for n in (0, 6400, 6400000)
     ]
-    assert found[:2] == [32, 185]
+    assert found[:2] == [64, 185]
     assert (
         MAX_FINAL_CELLS - 10 < found[2] <= MAX_FINAL_CELLS
     )  # a cell with one candidate is not divided
@@ -237,7 +238,7 @@ def test_one_record_moves_one_count_of_each_stage_by_one(seed):
     rng = random.Random(seed)
     size = rng.choice([514, 5000, 2**40])
     data = [rng.randrange(size) for _ in range(30)]
-    numbers = [rng.choice([-3, 0, 1, 50]) for _ in range(64 + 256 + 256)]
+    numbers = [rng.choice([-3, 0, 1, 100]) for _ in range(64 + 256 + 256)]
     grid, more = Grid(0, size - 1, 1), rng.randrange(size)
     for place, starts in enumerate(cells_of(numbers, Fraction(1), size)):
         cells = counts_of_stage(place, numbers, size)
@@ -247,6 +248,48 @@ def test_one_record_moves_one_count_of_each_stage_by_one(seed):
         assert sum(there) == 31  # none is lost, none counts twice
         assert cells.sensitivity(grid) == 1
     assert sum(stage.share for stage in STAGES) + LAST_SHARE == 1
+
+
+@pytest.mark.parametrize(
+    ("largest", "shares"), [(63, [1 / 8, 7 / 8]), (64, [1 / 8, 1 / 16, 1 / 16, 3 / 4])]
+)
+def test_first_cells_without_a_count_that_stands_out_are_counted_again(largest, shares):
+    """With the epsilon of the stages that are left out: 64 is 8 times the scale of the noise."""
+    grid, epsilon = Grid(0, 9999, 1), Fraction(1)
+    plan = plan_of("distribution", epsilon=epsilon, domain=grid)
+    program = plan.program.start(Scope(grid), epsilon)
+    (draw,) = next(program)
+    numbers, paid = [0] * 63 + [largest], [draw.epsilon_of(0)]
+    sent = numbers
+    while True:
+        try:
+            (draw,) = program.send([[[number] for number in sent]])
+        except StopIteration:
+            break
+        sent = [-1] * draw.width
+        if draw.statistic_of(0) is not None:
+            paid.append(draw.epsilon_of(0))
+            last = draw.statistic_of(0)
+    assert [float(cost) for cost in paid] == shares
+    assert sum(paid) == epsilon
+    if len(shares) == 2:
+        assert last == CountsBetween(next(cells_of(numbers, epsilon, 10_000)))
+
+
+def test_a_distribution_of_few_records_pays_all_of_epsilon():
+    with recorded() as draws:
+        found = duffdp.distribution([3, 4], epsilon=2.0, bounds=(0, 9999), step=1)
+    assert [draw.epsilon for draw in draws] == pytest.approx([0.25, 1.75])
+    assert found.value.noise_epsilon == Fraction(7, 4)
+    assert len(found.value.ends) == 64
+
+
+def test_groups_of_few_and_of_many_records():
+    """Each takes its own branch, and pays its epsilon."""
+    frame = pl.DataFrame({"x": [1.0] * 5000 + [2.0] * 3, "g": ["a"] * 5000 + ["b"] * 3})
+    given = {"epsilon": 1.0, "bounds": (0.0, 1e6), "column": "x", "rng": 1}
+    found = duffdp.distribution(frame, by="g", keys=["a", "b"], **given)
+    assert [each.noise_epsilon for each in found.value.values()] == [LAST_SHARE, Fraction(7, 8)]
 
 
 # Engines.
@@ -291,7 +334,8 @@ def test_counts_between_candidates_in_lazy_tables():
 
 def test_few_candidates_are_counted_one_by_one():
     for size, parts in ((MAX_COUNTED_CANDIDATES, 1), (MAX_COUNTED_CANDIDATES + 1, 4)):
-        found = duffdp.distribution([3, 4], epsilon=1.0, bounds=(0, size - 1), step=1)
+        given = {"epsilon": 1.0, "bounds": (0, size - 1), "step": 1}
+        found = duffdp.distribution([3] * 5000, **given, rng=1)
         assert sum(part.draws for part in found.mechanism.parts) == parts
         assert (len(found.value.ends) == size) == (parts == 1)
         assert found.value.noise_epsilon == (1 if parts == 1 else LAST_SHARE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import threading
@@ -59,8 +61,13 @@ def test_from_a_plan_to_a_page(folder):
         assert "plan.toml" in html.text
         seen = visitor.get(f"/release/{number}/page.html?show")
         assert seen.text == html.text
-        assert "sandbox" in seen.headers["content-security-policy"]
-        assert "script" not in seen.headers["content-security-policy"]
+        policy = seen.headers["content-security-policy"]
+        assert policy.endswith("; sandbox allow-scripts")
+        # The script of the page runs, by its hash, and no other one.
+        (script,) = re.findall(r"<script>(.*?)</script>", html.text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert policy.count("script-src") == 1
+        assert f"script-src 'sha256-{digest}';" in policy
         assert asked.finished == len(asked.cost.releases)
 
 

@@ -31,7 +31,7 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
     name = "value"
 
     def convert(self, text: Any, param: Any, ctx: Any) -> Any:
-        """The value that a text stands for."""
+        """The value that a text means."""
         try:
             return value(text)
         except DuffError as error:
@@ -59,10 +59,29 @@ class NamedOption(click.Option):
 
 
 PATTERN_WAYS = ("pattern", "numbers", "days")  # before a colon, instead of a list of keys
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A number; several of them are given by repeating the option."""
+
+    name = "float"
+
+    def convert(self, text: Any, param: Any, ctx: Any) -> Any:
+        """The number that a text stands for."""
+        try:
+            return float(text)
+        except ValueError:
+            parts = [part for part in text.split(",") if part.strip()]
+            fix = ""
+            if param is not None and param.multiple and len(parts) > 1:
+                fix = f" Write {' '.join(f'{param.opts[0]} {part.strip()}' for part in parts)}."
+            return self.fail(f"{text!r} is not a valid float.{fix}".rstrip("."), param, ctx)
+
+
 FILE = click.Path(path_type=Path)
 # A list stays text here: it may be a file, and that file must not be the data.
 CLICK_TYPES: dict[str, Any] = {
-    "number": click.FLOAT,
+    "number": Number(),
     "whole": click.INT,
     "flag": click.BOOL,
     "value": PublicValue(),

@@ -109,7 +109,7 @@ class CodeBook:
 
 
 def load_keys(by: Any, keys: Any) -> Any:
-    """The keys with what files hold in the place of their paths."""
+    """The keys with the contents of files instead of their paths."""
     if isinstance(keys, Mapping):
         return {name: _of_part(name, part) for name, part in keys.items()}
     names = (by,) if isinstance(by, str) else by

@@ -631,7 +631,7 @@ class SourceTable:
 
     @property
     def read_as(self) -> str | None:
-        """The type that values of a file of text are read as; None where types are declared."""
+        """The type that values of a text file are read as; None where types are declared."""
         text = isinstance(self.data, TextFile) or any(
             n in self._untyped for n in self._column_names
         )

@@ -90,7 +90,7 @@ def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
 
 
 def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
-    """Keys with code books in the place of their entries in a plan, and all labels: those of code
+    """Keys with code books instead of their entries in a plan, and all labels: those of code
     books, but for keys that have other labels.
     """
     if isinstance(keys, CodeBook) and isinstance(by, str | list | tuple) and by:

@@ -161,7 +161,9 @@ class ReleaseForecast:
             values = np.array(list(domain))
             return values[np.arange(size) * len(values) // max(size, 1)]
         if domain.kind in ("date", "datetime") or (isinstance(domain, Grid) and domain.timed):
-            raise DuffError("no shape stands for dates and times: their errors are not previewed.")
+            raise DuffError(
+                "there is no shape for dates and times: their errors are not previewed."
+            )
         return self._synthetic.records(size)
 
     def _data_set(self, records: Any) -> DataSet:

@@ -30,10 +30,14 @@ from duffdp._studio.state import StudioState
 from duffdp._text import visible
 from duffdp.errors import DuffError
 from duffdp.report.formats import rounded
+from duffdp.report.picker import script_policy
 
 _MAX_THREADS, _MAX_WAITING, _MAX_STREAMS = 2, 12, 12
 _POLL_SECONDS = 0.1  # between looks at a running release
-_REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # it has its own style
+# A report has its own style, and one script that compares two groups.
+_REPORT_POLICY = (
+    f"default-src 'none'; style-src 'unsafe-inline'; {script_policy()}; sandbox allow-scripts"
+)
 _MEDIA_TYPES = {
     "table.csv": "text/csv",
     "table.json": "application/json",

@@ -17,11 +17,10 @@ from duffdp.errors import DuffError
 from duffdp.report import sentences
 from duffdp.report.charts import figures, small_picture
 from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
-from duffdp.report.picker import picker_data
+from duffdp.report.picker import picker_data, picker_script
 from duffdp.report.results import NamedReleases, result_tables
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
-_SCRIPT = Path(__file__).with_name("picker.js")
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
@@ -127,7 +126,7 @@ def write(
         figures=figures if template == _HTML else None,
         small_picture=small_picture,
         picker=picker_data(releases) if isinstance(releases, Table) else None,
-        script=_SCRIPT.read_text(encoding="utf-8") if template == _HTML else "",
+        script=picker_script() if template == _HTML else "",
         error=sentences.error_in_short(all_releases),
         reading=sentences.how_to_read(all_releases, tables),
         total=total,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from duffdp._pipeline.comparison import ComparedNumber, comparison
@@ -16,6 +19,17 @@ from duffdp.errors import DuffError
 
 _MAX_GROUPS = 400  # in a list that people choose from
 _ESCAPED = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+def picker_script() -> str:
+    """The script of the picker, as a page has it between its tags."""
+    return "\n" + Path(__file__).with_name("picker.js").read_text(encoding="utf-8")
+
+
+def script_policy() -> str:
+    """The part of a content security policy that lets the picker run, and no other script."""
+    digest = hashlib.sha256(picker_script().encode()).digest()
+    return f"script-src 'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def picker_data(table: Table) -> str | None:

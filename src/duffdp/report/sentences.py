@@ -313,7 +313,7 @@ def _part(part: MechanismPart) -> str:
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"
     return (
-        f"{description}; the larger the distance of an answer, the less likely it is: "
+        f"{description}; the larger its distance, the less likely an answer is; the distance is "
         f"{_UTILITIES.get(part.utility, part.utility)}"
     )
 

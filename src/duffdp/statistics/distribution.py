@@ -59,6 +59,11 @@ STAGES = (
     Stage(256, Fraction(1, 16), 3, 10),
 )
 LAST_SHARE = 1 - sum((stage.share for stage in STAGES), Fraction(0))
+# Noise scales, below which no count of the first cells stands out: then later stages would follow
+# noise, and the first cells are counted again with all that is left. Of 64 empty cells one exceeds
+# this about one time in a hundred (`python -m benchmarks.distribution_few`).
+MIN_CELL_WEIGHT = 8
+UNNARROWED_SHARE = 1 - STAGES[0].share
 MIN_FINAL_CELLS, MAX_FINAL_CELLS = 32, 1024  # of the last stage
 
 
@@ -97,17 +102,32 @@ class CountsBetween(TotalsStatistic):
 
 def narrow(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
     """Count cells of one width, then cells that are narrow where earlier counts say that records
-    are; the counts of the last cells are the distribution.
+    are; the counts of the last cells are the distribution. Groups of few records have the first
+    cells in the last stage, and its epsilon and that of the stages between.
     """
-    size = scope.domain.size
+    size, last = scope.domain.size, len(draws) - 1
     numbers = yield [draws[0].draw(epsilon, CountsBetween(first_cells(size)))]
     columns = list(numbers[0])
+    few = [has_few_records(row, epsilon) for row in zip(*columns, strict=True)]
+    extra = epsilon * (UNNARROWED_SHARE - LAST_SHARE)
     for stage, draw in enumerate(draws[1:], 1):
         rows = zip(*columns, strict=True)
-        cells = [CountsBetween(tuple(cells_of(row, epsilon, size, stage))[-1]) for row in rows]
-        numbers = yield [draw.draw(epsilon, cells)]
+        cells = [
+            None
+            if is_few and stage < last
+            else CountsBetween(tuple(cells_of(row, epsilon, size, stage))[-1])
+            for row, is_few in zip(rows, few, strict=True)
+        ]
+        unspent = [extra if is_few and stage == last else Fraction(0) for is_few in few]
+        numbers = yield [draw.draw(epsilon, cells, unspent)]
         columns += numbers[0]
     return columns
+
+
+def has_few_records(numbers: Sequence[int], epsilon: Fraction) -> bool:
+    """True if no count of the first cells, with which `numbers` begin, stands out of the noise."""
+    largest = max(numbers[: STAGES[0].cells])
+    return largest * epsilon * STAGES[0].share < MIN_CELL_WEIGHT
 
 
 def first_cells(size: int) -> tuple[int, ...]:
@@ -119,12 +139,15 @@ def first_cells(size: int) -> tuple[int, ...]:
 def cells_of(
     numbers: Sequence[int], epsilon: Fraction, size: int, stages: int = len(STAGES)
 ) -> Iterator[tuple[int, ...]]:
-    """The cells of the first stage, of the next one, and so on, by their first candidates.
+    """The cells of the first stage, of the next one, and so on, by their first candidates; for few
+    records those of the first stage alone.
 
     `numbers` are those of all stages before, each filled up to its number of cells.
     """
     starts, begin = first_cells(size), 0
     yield starts
+    if has_few_records(numbers, epsilon):
+        return
     records = max(1, sum(numbers[: len(starts)]))
     following = [*(stage.cells for stage in STAGES[1:]), _final_cells(records * epsilon)]
     for stage, cells in zip(STAGES[:stages], following, strict=False):
@@ -194,7 +217,8 @@ class DistributionSpec(StatisticSpec):
             begin = sum(stage.cells for stage in STAGES)
             counts = numbers[begin : begin + len(starts)]
             ends = [*(start - 1 for start in starts[1:]), domain.size - 1]
-            return [NoisyCells(ends, counts, epsilon * LAST_SHARE, *band)]
+            share = UNNARROWED_SHARE if has_few_records(numbers, epsilon) else LAST_SHARE
+            return [NoisyCells(ends, counts, epsilon * share, *band)]
 
         release = PostProcess(lambda _: (OutputColumn("distribution", "distribution"),), values)
         if settings.domain.size <= MAX_COUNTED_CANDIDATES:
@@ -204,7 +228,7 @@ class DistributionSpec(StatisticSpec):
             for place, stage in enumerate(STAGES)
         ]
         last = DrawSpec(None, noise, _names(len(STAGES), MAX_FINAL_CELLS), LAST_SHARE)
-        return ReleaseProgram((*stages, last), narrow, release)
+        return ReleaseProgram((*stages, last), narrow, release, forwards_epsilon=True)
 
     def step_rule(self, choice: Choice) -> StepRule:
         return "order"

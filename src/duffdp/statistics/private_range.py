@@ -184,7 +184,7 @@ def _offered(nats: int, fitting: int, epsilon: Fraction) -> PrivateRange | None:
     relief = slope / (1 + HALF_RELIEF_EPSILON / float(epsilon))
 
     def gain(number: int) -> float:
-        """The nats for a width in the place of the range."""
+        """The nats for a width instead of the range."""
         return slope * number - relief * min(number, RELIEVED_WIDTHS)
 
     def allowed(number: int, width: Width) -> bool:

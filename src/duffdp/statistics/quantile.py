@@ -84,7 +84,7 @@ class Quantile(RankDistances, DistanceStatistic):
         max(q, 1-q), the paper's u_2.
     inside
         For q = 0 and 1 and the first two utilities: the record that so many others lie beyond is
-        meant, in the place of the least or the largest one.
+        meant, instead of the least or the largest one.
 
     Privacy
     -------

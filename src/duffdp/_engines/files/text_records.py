@@ -175,7 +175,7 @@ def read_csv(
     quoted: bool,
     skip_rows: int = 0,
 ) -> str:
-    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no
+    """DuckDB's reader for text files, in which nothing is found by looking: no types, no
     comments, no layout.
 
     `files` are texts in SQL. Without quotation each line is a record. With it a record may go on

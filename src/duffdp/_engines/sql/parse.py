@@ -178,7 +178,7 @@ class _Reader:
         if _kind(expression) == "Column" and _kind(expression.this) == "Identifier":
             if groups and expression.name not in groups:
                 raise DuffError(
-                    f"sql: {expression.name!r} must stand in GROUP BY, or in a sum over the rows."
+                    f"sql: {expression.name!r} must be in GROUP BY, or in a sum over the rows."
                 )
             return QueryOutput(
                 name or expression.name, self._row_wise(expression), expression.name, expression
