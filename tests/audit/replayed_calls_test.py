@@ -229,6 +229,28 @@ def test_a_table_that_finds_keys(kind, tmp_path):
         sound(call, *pair, epsilon=2)
 
 
+@pytest.mark.parametrize("kind", ["polars", "parquet"])
+@pytest.mark.parametrize("found", [False, True])
+def test_a_table_with_levels(kind, found, tmp_path):
+    """Larger groups above the keys: sums of the same rows, and all of one epsilon."""
+    call = partial(
+        duffdp.table,
+        statistics={"x": ["sum"]},
+        epsilon=2,
+        bounds={"x": (0, 1000)},
+        by="group",
+        keys=duffdp.Pattern("[a-d]", false_keys=1) if found else KEYS,
+        other="rest",
+        levels={"half": {"first": ["a", "b"], "second": ["c"]}},
+        weights={"count": 2, "count by half": 1, "count in all": 1, "x_sum by half": 3},
+        interval=None,
+        groups_per_person=2,
+        **PEOPLE,
+    )
+    for pair in pairs_in(kind, tmp_path):
+        sound(call, *pair, epsilon=2)
+
+
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_a_profile(unit):
     people = {"unit": unit, "contributions": 2} if unit else {}

@@ -312,3 +312,31 @@ def test_draws_of_their_own_make_larger_groups_more_exact():
             totals.append(made.wide()["count"][-1])
         errors[weights is None] = np.abs(np.array(totals) - 400).mean()
     assert errors[False] < errors[True] / 2
+
+
+def test_previews_say_what_a_draw_of_its_own_would_change():
+    """Beside the errors of 200 tables, and for groups with many and with few parts."""
+    codes = [f"{a}{b}" for a in "ab" for b in range(30)]
+    data = frame({"x": [1] * 60 * 20, "code": codes * 20, "p": list(range(60 * 20))})
+    given = {"by": "code", "keys": codes, "levels": {"letter": 1}, "epsilon": 0.5}
+    for weights in (None, {"count in all": 1}):
+        plan = duffdp.TablePlan({}, **given, interval=None, weights=weights)
+        columns = plan.preview(group_size=20).wide()
+        expected = dict(zip(columns["release"], columns["mean error"], strict=True))
+        notes = dict(zip(columns["release"], columns["note"], strict=True))
+        made = [plan.run(data, rng=seed).wide()["count"] for seed in range(200)]
+        total = np.abs(np.array([counts[-1] for counts in made]) - 1200).mean()
+        assert expected["count in all"] == pytest.approx(total, rel=0.35)
+        assert "a draw of its own" in notes["count in all"]
+    few = duffdp.TablePlan({}, **given | {"keys": ["a1", "b1"]}, interval=None)
+    assert "the sum is better" in few.preview(group_size=20).wide()["note"][-1]
+
+
+@pytest.mark.parametrize("added", [[("b0", 99)], [("a0", 99), ("b1", 99)], [("zz", 99)]], ids=str)
+def test_a_replay_of_a_person_breaks_no_promise(added):
+    def call(data, rng):
+        given = {"unit": "p", "groups_per_person": 2, "epsilon": 3.0}
+        return table(data, {"x": ["sum", "median"]}, rng=rng, **given)
+
+    result = duffdp.audit.replay(call, frame(), with_rows(*added))
+    assert result.ok, str(result)

@@ -18,7 +18,7 @@ MUTANTS = (
     Mutant(
         "command: a list is read from the file of the data",
         "_cli/options.py",
-        'refuse_data_as_keys(text[1:], options["data"], parameter.name)',
+        'refuse_data_as_keys(_file_and_column(text)[0], options["data"], parameter.name)',
         "pass",
         ("tests/cli/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
         REFUSAL,

@@ -6,6 +6,7 @@ from tests.mutants.mutant import (
     ADDRESSES,
     DOOR,
     FAIRNESS,
+    LEVELS,
     ONE_PERSON,
     ONE_ROW,
     ORDER,
@@ -309,5 +310,13 @@ MUTANTS = (
         "self._counts += np.bincount(places,",
         "self._counts += 2 * np.bincount(places,",
         (f"{ONE_ROW}[distribution()-list]",),
+    ),
+    Mutant(
+        "levels: rows that count decide which keys are others",
+        "_engines/table.py",
+        "return set(self._memory_key_counts(rows, True, _NO_CHOICE))",
+        "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
+        (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
+        ROWS,
     ),
 )

@@ -8,6 +8,7 @@ from tests.mutants.mutant import (
     DRIVER,
     FAMILIES,
     INTERVALS,
+    LEVELS,
     ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
@@ -33,7 +34,6 @@ FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
 COMPARED = "tests/pipeline/comparison_test.py"
 
-LEVELS = "tests/guarantees/levels_test.py"
 TREE = "tests/pipeline/group_tree_test.py"
 
 MUTANTS = (
@@ -43,6 +43,7 @@ MUTANTS = (
         "sum_variance / (sum_variance + own)",
         "own / (sum_variance + own)",
         (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
+        COVERAGE,
     ),
     Mutant(
         "levels: what is left is divided evenly",
@@ -50,6 +51,7 @@ MUTANTS = (
         "values[child] += excess * variance / total",
         "values[child] += excess / len(children)",
         (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
+        COVERAGE,
     ),
     Mutant(
         "levels: errors forget the siblings of a group",
@@ -57,6 +59,7 @@ MUTANTS = (
         "beside.append(-factors[-1] * share)",
         "beside.append(0 * share)",
         (f"{TREE}::test_error_weights_are_those_of_the_estimate",),
+        COVERAGE,
     ),
     Mutant(
         "levels: parts do not add up after rounding",
@@ -64,6 +67,7 @@ MUTANTS = (
         "for i in remainders[:missing]:",
         "for i in remainders[: missing - 1]:",
         (f"{TREE}::test_every_level_adds_up",),
+        COVERAGE,
     ),
     Mutant(
         "levels: other rows of a person count on each level",
@@ -71,20 +75,7 @@ MUTANTS = (
         "    alike = share_rows(",
         "    alike = list(",
         (f"{LEVELS}::test_the_same_rows_of_a_person_count_on_every_level",),
-    ),
-    Mutant(
-        "levels: rows that count decide which keys are others",
-        "_engines/table.py",
-        "return set(self._memory_key_counts(rows, True, _NO_CHOICE))",
-        "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
-        (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
-    ),
-    Mutant(
-        "levels: draws of larger groups are not weighed in epsilon",
-        "_planning/table_plan.py",
-        "share = self.plan.epsilon * shares[margin_release] / total",
-        "share = self.plan.epsilon * shares[name] / total",
-        (f"{LEVELS}::test_shares_of_all_levels_add_up",),
+        ROWS,
     ),
     Mutant(
         "levels: a larger group counts the groups of a person as one",
@@ -92,6 +83,7 @@ MUTANTS = (
         "    if selection.sums_leaves:\n        groups = selection.most_leaves\n",
         "    if selection.sums_leaves:\n        groups = 1\n",
         (f"{LEVELS}::test_shares_of_all_levels_add_up",),
+        ROWS,
     ),
     Mutant(
         "values spend what found their keys once more",

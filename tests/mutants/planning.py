@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import (
-    COVERAGE,
-    DOOR,
-    PAYMENT,
-    PLAN,
-    ROWS,
-    TABLE_DOOR,
-    Mutant,
-)
+from tests.mutants.mutant import COVERAGE, DOOR, LEVELS, PAYMENT, PLAN, ROWS, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
@@ -23,6 +15,7 @@ MUTANTS = (
         'groups | {"finding": 0}',
         "groups",
         ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
+        COVERAGE,
     ),
     Mutant(
         "profiles: columns do not give up what counts cost",
@@ -82,5 +75,12 @@ MUTANTS = (
         "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
+    ),
+    Mutant(
+        "levels: draws of larger groups are not weighed in epsilon",
+        "_planning/table_plan.py",
+        "share = self.plan.epsilon * shares[margin_release] / total",
+        "share = self.plan.epsilon * shares[name] / total",
+        (f"{LEVELS}::test_shares_of_all_levels_add_up",),
     ),
 )

@@ -123,6 +123,7 @@ MUTANTS = (
         "            by_group = _clamped_groups(by_group, self.ends, cells)\n",
         "",
         (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
+        COVERAGE,
     ),
     Mutant(
         "distribution: few records get what the first stage has spent",

@@ -112,6 +112,29 @@ def _reach(
     return largest_error(tuple(noises), sensitivity_of(draw, lowest.domain), rate)
 
 
+def expected_errors(tree: GroupTree, facts: Sequence[Facts | None]) -> list[float]:
+    """For each level the expected error of the first number of its group with the most parts, in
+    units of the release.
+    """
+    lowest = facts[0]
+    assert lowest is not None
+    draw = noise_draw(lowest)
+    sensitivity = sensitivity_of(draw, lowest.domain)
+    estimator, errors = GroupEstimator(tree, relative_variances(facts)), []
+    for level, size in enumerate(tree.sizes):
+        parts = [len(below) for below in tree.children[level - 1]] if level else [0] * size
+        weights = estimator.error_weights(level, max(range(size), key=parts.__getitem__))
+        noises = []
+        for (at, weight), times in weights.items():
+            one = facts[at]
+            assert one is not None
+            noises.append(
+                WeightedNoise(mechanism_class(draw.mechanism)(one.row_epsilon), weight, times)
+            )
+        errors.append(NoiseSum(noises, sensitivity).expected_size() * sensitivity)
+    return errors
+
+
 @lru_cache(maxsize=1024)  # groups of the same shape have the same errors, in every format again
 def largest_error(
     noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from duffdp._engines.keys import CodeBook, load_keys
+from duffdp._engines.selection import in_margin
 from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
+from duffdp._facts import Facts
 from duffdp._parameters import (
     COVERS,
     SMALLEST,
@@ -31,6 +33,7 @@ from duffdp._parameters import (
 )
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.export import SimpleTable
+from duffdp._pipeline.level_rows import expected_errors, tree_of
 from duffdp._pipeline.number_text import PERCENT
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import COUNT, TOO_SMALL, unique_column_names
@@ -300,9 +303,54 @@ class TablePlan:
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
         """The expected errors of every cell of a group of so many records; that of `duffdp.Plan`.
 
-        Margins are larger groups, and are not listed.
+        Margins are larger groups. Where counts of listed groups add up, the expected error of
+        the largest margin is listed, and whether a draw of its own with half of the count's epsilon
+        would be better.
         """
-        return self.plan.preview(group_size=group_size, shape=shape, draws=draws)
+        preview = self.plan.preview(group_size=group_size, shape=shape, draws=draws)
+        columns = preview.wide()
+        for name, error, note in self._margin_errors():
+            row = dict.fromkeys(columns) | {
+                "release": name,
+                "output": COUNT,
+                "mean error": error,
+                "note": note,
+            }
+            for column, values in columns.items():
+                values.append(row[column])
+        return SimpleTable(columns, preview.display_tables()[0].caption)
+
+    def _margin_errors(self) -> list[tuple[str, float, str]]:
+        """For each margin of the count its expected error, and a note about another way."""
+        checked = next(one for one in self.plan.releases if one.request.name == COUNT)
+        groups = checked.selection.leaves
+        if checked.selection.universe is not None or not self.has_levels:
+            return []
+        tree = tree_of([in_margin(groups, by) for by in (groups.by, *self.margins)])
+        assert tree is not None
+        by_name = {one.request.name: one for one in self.plan.releases}
+
+        def facts(one: CheckedRequest | None) -> Facts | None:
+            return None if one is None else one.facts(one.plan, one.domain, True, None)
+
+        names = [margin_name(COUNT, margin) for margin in self.margins]
+        drawn = [facts(checked), *(facts(by_name.get(name)) for name in names)]
+        errors, rows = expected_errors(tree, drawn), []
+        half = facts(checked.with_epsilon(checked.plan.loss.epsilon / 2))
+        for level, name in enumerate(names, 1):
+            if drawn[level] is not None:
+                rows.append((name, errors[level], "has a draw of its own"))
+                continue
+            other = [half, *(half if at == level else one for at, one in enumerate(drawn[1:], 1))]
+            changed = expected_errors(tree, other)
+            verdict = "a draw of its own" if changed[level] < errors[level] else "the sum"
+            note = (
+                f"a sum of groups; with half of the count's epsilon for {name!r} it would err by "
+                f"{changed[level]:.3g}, and groups by {changed[0]:.3g} instead of {errors[0]:.3g}: "
+                f"{verdict} is better here"
+            )
+            rows.append((name, errors[level], note))
+        return rows
 
     def within(
         self,
