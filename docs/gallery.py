@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("Agg")
+doctest.register_optionflag("NUMBERS_VARY")  # of tools/pages.py
 
 PAGE = Path(__file__).parent / "how-to" / "choose-a-statistic.md"
 EXAMPLE = re.compile(
