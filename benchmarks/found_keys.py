@@ -1,7 +1,7 @@
 """Keys found with pure epsilon beside OpenDP's stable keys, which need a delta.
 
 `python -m benchmarks.found_keys` needs opendp with polars: `pip install 'opendp[polars]'`. It draws
-a table of diagnoses, where code i has about N / (i (ln 300)) rows, and finds its codes again and
+a table of diagnoses, where code i has about 20,000 / (i ln 300) rows, and finds its codes again and
 again. It prints, for each epsilon, the share of the true codes that are found, the mean error of
 the counts of found codes, that of all true codes (0 for one that is not found), and how many codes
 without a row are found.

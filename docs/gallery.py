@@ -8,17 +8,20 @@ is left as it was where there is no Chromium.
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 
 matplotlib.use("Agg")
+doctest.register_optionflag("NUMBERS_VARY")  # of tools/pages.py
 
-PAGE = Path(__file__).parent / "how-to" / "choose-a-statistic.md"
+PAGE = Path(__file__).resolve().parent / "how-to" / "choose-a-statistic.md"
 EXAMPLE = re.compile(
     r"```python\n(.*?)\n```\n(?:\n!\[[^\]]*\]\(\.\./(images/\w+\.png)\))?", re.DOTALL
 )
@@ -49,10 +52,14 @@ def save(picture: Any, path: Path) -> None:
 
 def main() -> None:
     known: dict[str, Any] = {}
-    for code, name in examples():
-        exec(code, known)
-        if name:
-            save(known["picture"], PAGE.parents[1] / name)
+    with tempfile.TemporaryDirectory() as folder:  # with the demo data, as a reader has them
+        (Path(folder) / "demo").symlink_to(PAGE.parents[2] / "demo")
+        os.chdir(folder)
+        for code, name in examples():
+            exec(code, known)
+            if name:
+                save(known["picture"], PAGE.parents[1] / name)
+        os.chdir(PAGE.parent)
 
 
 if __name__ == "__main__":
