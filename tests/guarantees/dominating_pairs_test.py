@@ -331,8 +331,14 @@ def test_sizes_beside_values_are_of_a_family_of_their_own():
     with recorded() as draws:
         loss = duffdp.median(
             pl.DataFrame({"age": [1, 2, 3], "town": ["a", "a", "b"]}),
-            **{"column": "age", "by": "town", "keys": ["a"], "suppress_below": 2},
-            **{"epsilon": 1, "bounds": (0, 4), "step": 1, "mechanism": "duff"},
+            column="age",
+            by="town",
+            keys=["a"],
+            suppress_below=2,
+            epsilon=1,
+            bounds=(0, 4),
+            step=1,
+            mechanism="duff",
         ).loss
     named = sum((Counter({part.family: part.draws}) for part in loss.parts), Counter())
     assert Counter(draw.mechanism.loss_family for draw in draws) == named
