@@ -327,6 +327,24 @@ def test_every_draw_is_of_the_family_that_its_release_names(call, epsilon):
         assert (unsaid > 1e-3) == any(part.family != "bounded-range" for part in loss.parts)
 
 
+def test_sizes_beside_values_are_of_a_family_of_their_own():
+    with recorded() as draws:
+        loss = duffdp.median(
+            pl.DataFrame({"age": [1, 2, 3], "town": ["a", "a", "b"]}),
+            column="age",
+            by="town",
+            keys=["a"],
+            suppress_below=2,
+            epsilon=1,
+            bounds=(0, 4),
+            step=1,
+            mechanism="duff",
+        ).loss
+    named = sum((Counter({part.family: part.draws}) for part in loss.parts), Counter())
+    assert Counter(draw.mechanism.loss_family for draw in draws) == named
+    assert len(named) == 2
+
+
 @pytest.mark.parametrize("call", [each for each in TABLES if not listable(each, 2**20)], ids=str)
 def test_a_draw_that_gets_what_others_left_is_named_with_all_of_it(call):
     """Nobody is asked for an interval of few records: the next draw gets its epsilon."""

@@ -6,7 +6,7 @@ from tests.mutants.mutant import (
     COVERAGE,
     DOOR,
     DRIVER,
-    FAMILIES,
+    FAMILY_OF_SIZES,
     INTERVALS,
     LEVELS,
     ONE_CALL,
@@ -351,7 +351,7 @@ MUTANTS = (
         "_pipeline/draw_plan.py",
         "family = mechanism_class(draw.mechanism).loss_family",
         "family = mechanism_class(program.draws[-1].mechanism).loss_family",
-        (FAMILIES,),
+        (FAMILY_OF_SIZES,),
     ),
     Mutant(
         "epsilon that is passed on is accounted where it was not spent",
