@@ -110,3 +110,9 @@ class Counted:
     def words(self, size):
         self.asked += size
         return np.full(size, 2**62 + 5, dtype=np.uint64)
+
+
+def test_a_chance_below_all_doubles_is_not_taken_for_none():
+    chance = Fraction(1, 2**1100)
+    assert bernoulli(Fraction(0), chance, Listed(*[0] * 40)) is True
+    assert bernoulli(Fraction(0), chance, Listed(*[0] * 17, 2**63)) is False
