@@ -848,6 +848,19 @@ ADDS_UP: Parameter[bool] = Parameter(
     annotation="bool",
     kind="flag",
 )
+ZERO_BELOW: Parameter[int | None] = Parameter(
+    name="zero_below",
+    help="Noisy counts below this number are reported as 0.",
+    doc="Noisy counts below this number are reported as 0, at no cost. Intervals are those of the "
+    "counts as drawn: a count that was set to 0 has one from 0 to its upper end.",
+    rule="a whole number of 1 or more: a noisy count",
+    example=10,
+    default=None,
+    convert=_whole(1),
+    annotation="int | None",
+    kind="whole",
+    label="Zero below",
+)
 BAND_CONFIDENCE: Parameter[Fraction] = Parameter(
     name="confidence",
     help="Coverage of the band, at least.",

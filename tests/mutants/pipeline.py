@@ -34,9 +34,26 @@ FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
 COMPARED = "tests/pipeline/comparison_test.py"
 
+ZEROS = "tests/statistics/zero_below_test.py"
 TREE = "tests/pipeline/group_tree_test.py"
 
 MUTANTS = (
+    Mutant(
+        "upper ends of totals are set to 0 with the counts",
+        "_pipeline/level_rows.py",
+        "cells_of(as_drawn, highs)",
+        "cells_of(facts, highs)",
+        (f"{ZEROS}::test_totals_are_of_the_numbers_as_drawn",),
+        unseen=COVERAGE,
+    ),
+    Mutant(
+        "a bound on errors leaves out counts that were set to 0",
+        "_pipeline/error_bounds.py",
+        "return set_to_zero + Geometric",
+        "return Geometric",
+        (f"{ZEROS}::test_the_bound_on_the_error_holds",),
+        unseen=COVERAGE,
+    ),
     Mutant(
         "levels: variances take the place of weights",
         "_pipeline/group_tree.py",

@@ -14,6 +14,7 @@ from tests.mutants.mutant import (
     PASSED_ON,
     PATHS,
     QUANTILES,
+    REFUSAL,
     SEVERAL,
     SHARES,
     SIZES,
@@ -26,10 +27,27 @@ FEW = "tests/statistics/distribution_test.py"
 CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
+ZEROS = "tests/statistics/zero_below_test.py"
 WIDTHS = "tests/statistics/interval_width_test.py"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 
 MUTANTS = (
+    Mutant(
+        "a count that equals zero_below is set to 0",
+        "statistics/histogram.py",
+        "number if number >= zero_below else 0",
+        "number if number > zero_below else 0",
+        (f"{ZEROS}::test_it_is_the_same_histogram_with_zeros",),
+        unseen=COVERAGE,
+    ),
+    Mutant(
+        "zero_below goes with adds_up",
+        "statistics/histogram.py",
+        "((ADDS_UP, True), (NONNEGATIVE, False))",
+        "((NONNEGATIVE, False),)",
+        (f"{ZEROS}::test_what_is_refused_costs_nothing",),
+        unseen=REFUSAL,
+    ),
     Mutant(
         "a record moves an extreme twice",
         "statistics/quantile.py",

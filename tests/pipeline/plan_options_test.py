@@ -58,6 +58,7 @@ OPTIONS = {
     "bins": [({}, [0, 50, 100])],
     "nonnegative": [({}, True), ({}, False)],
     "adds_up": [({}, True), ({}, False)],
+    "zero_below": [({}, 90)],
     "values": [({"between": None, "column": "word"}, ["u"])],
     "between": [({}, [10, 20])],
     "confidence": [({}, 0.9)],

@@ -27,6 +27,10 @@ def count(**more):
     return duffdp.count(FRAME, **{"epsilon": 1, **more})
 
 
+def histogram(**more):
+    return duffdp.histogram(FRAME, column="x", bins=[0, 2, 4], epsilon=1, **more)
+
+
 def triangles():
     return duffdp.triangles(EDGES, epsilon=1, nodes=4)
 
@@ -45,6 +49,12 @@ THREE_EACH = {**PERSON, **GROUPS, "contributions": 3, "groups_per_person": 5}
 ONE_EACH = {**PERSON, **GROUPS, "groups_per_person": 5}
 # A sentence; releases of which it is true; releases of which it is not, one fact apart.
 SENTENCES = {
+    # how accurate it is
+    "counts set to 0": (
+        "Counts that came out below 30 are reported as 0.",
+        lambda: histogram(zero_below=30),
+        lambda: [histogram(zero_below=20), histogram()],
+    ),
     # how private it is
     "odds of you": (
         "changes anyone's odds about you by",

@@ -214,6 +214,7 @@ SHARED: dict[str, Case] = {
     "bins": case("--bins 0,30,120", "--bins 0,50,120"),
     "nonnegative": case("--negative"),
     "adds_up": case("--adds-up"),
+    "zero_below": case("--zero-below 9000"),
     "confidence": case("--confidence 0.8"),
     "x": case("--x weight", "--x age"),
     "y": case("--y weight", "--y size"),
@@ -246,6 +247,7 @@ PLANNING: dict[str, Case] = {
     "bins": case("--bins 0,2,4,6,8,10", "--bins 0,5,10", **BINS | {"bins": ""}),
     "nonnegative": case("--negative", **BINS),
     "adds_up": case("--adds-up", **BINS),
+    "zero_below": case("--zero-below 9000", **BINS),
     "k": case("-k 3", "-k 1", statistic="--statistic top"),
     "x": case("--x size", "--x age", **PAIRS, y="--y weight"),
     "y": case("--y weight", "--y size", **PAIRS, x="--x age"),
@@ -320,6 +322,7 @@ CASES: dict[str, dict[str, Case]] = {
         "bins": case("--bins 0,2,10", "--bins 0,1,10", (0, 2), **BINS | FIRST | {"bins": ""}),
         "nonnegative": case("--negative", **BINS, **FIRST),
         "adds_up": case("--adds-up", **BINS, draws="--draws 10", n="--n 5"),
+        "zero_below": case("--zero-below 5", **BINS, **FIRST),
         "k": case("-k 3", "-k 1", (0, 2), statistic="--statistic top"),
         "categories": case(
             "--categories a,b,c,d,e", "--categories a,b", **WORDS, within="--within 0.5"

@@ -49,7 +49,7 @@ def distance_bound(facts: Facts, confidence: float) -> int:
 
 
 def count_bound(facts: Facts, confidence: float) -> int | None:
-    """The noise on a count that is not exceeded with this confidence, for any data; None for a
+    """The error of a count that is not exceeded with this confidence, for any data; None for a
     release that is no count with noise.
     """
     statistic, (mechanism, *other_mechanisms) = facts.statistic, facts.mechanism.of_values
@@ -62,4 +62,5 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     draw, *other_draws = spec.program(spec.checked(statistic.parameters), setting).draws
     if other_draws or not isinstance(draw.statistic, Cells):
         return None
-    return Geometric(facts.row_epsilon).largest_noise(1, confidence)
+    set_to_zero = (statistic.parameters.get("zero_below") or 1) - 1  # the largest such count
+    return set_to_zero + Geometric(facts.row_epsilon).largest_noise(1, confidence)

@@ -289,6 +289,7 @@ def histogram(
     bins: Iterable[Any] | None = None,
     nonnegative: bool = True,
     adds_up: bool = False,
+    zero_below: int | None = None,
     categories: Iterable[Any] | None = None,
     column: str | None = None,
     by: Any = None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from duffdp._facts import Facts
+from duffdp._facts import Facts, StatisticFact
+from duffdp._parameters import ADDS_UP, NONNEGATIVE, ZERO_BELOW
 from duffdp._pipeline.cross_counts import cross_counts
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.estimates import columns_per_number
@@ -96,6 +98,12 @@ def cells_of(facts: Facts, numbers: Sequence[int]) -> CellRow:
     return _cells(facts, _program(facts), numbers)
 
 
+def without_zeros(facts: Facts) -> Facts:
+    """The facts of the same release without counts that are set to 0."""
+    parameters = {**facts.statistic.parameters, ZERO_BELOW.name: None}
+    return replace(facts, statistic=StatisticFact(facts.statistic.name, parameters))
+
+
 def _program(facts: Facts, interval: IntervalSpec | None = None) -> ReleaseProgram:
     """The program of a release, with intervals if they are asked for."""
     spec = statistic_spec(facts.statistic.name)
@@ -121,13 +129,14 @@ def counts_that_add_up(
 ) -> list[CellRow]:
     """The rows of groups and their margins with counts of 0 and more that add up: the closest ones
     to the counts as drawn, by least squares. Intervals are widened to hold them. Other numbers stay
-    as they are.
+    as they are, and so do counts that the statistic moved itself: to add up, or to 0.
 
     `margins` has the place of each group in the rows, the columns and the total of a cross table.
     """
     parameters = facts.statistic.parameters
     counts = statistic_spec(facts.statistic.name).makes_domain
-    if not counts or parameters.get("adds_up") or parameters.get("nonnegative") is False:
+    moved = parameters.get(ADDS_UP.name) or parameters.get(ZERO_BELOW.name) is not None
+    if not counts or moved or parameters.get(NONNEGATIVE.name) is False:
         return list(rows)
     step = columns_per_number(facts.interval)
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))

@@ -14,7 +14,13 @@ from typing import Any
 
 from duffdp._facts import Facts
 from duffdp._parameters import Groups
-from duffdp._pipeline.group_sums import cells_of, noise_draw, noise_spec, numbers_per_group
+from duffdp._pipeline.group_sums import (
+    cells_of,
+    noise_draw,
+    noise_spec,
+    numbers_per_group,
+    without_zeros,
+)
 from duffdp._pipeline.group_tree import GroupEstimator, GroupTree
 from duffdp._pipeline.released_values import CellRow
 from duffdp.domain import Grid
@@ -156,12 +162,11 @@ def _with_ends(
     """Whole numbers with the ends of their intervals, moved to hold them."""
     lows = [math.ceil(center - reach) for center in centers]
     highs = [math.floor(center + reach) for center in centers]
-    ends = (
-        values,
-        [_bounded(min(pair), facts) for pair in zip(lows, values, strict=True)],
-        [_bounded(max(pair), facts) for pair in zip(highs, values, strict=True)],
-    )
-    cells = zip(*(cells_of(facts, numbers) for numbers in ends), strict=True)
+    released, as_drawn = cells_of(facts, values), without_zeros(facts)
+    lows = [_bounded(min(pair), facts) for pair in zip(lows, values, strict=True)]
+    highs = [_bounded(max(pair), facts) for pair in zip(highs, values, strict=True)]
+    low_ends = map(min, cells_of(as_drawn, lows), released)  # of a count that was set to 0: 0
+    cells = zip(released, low_ends, cells_of(as_drawn, highs), strict=True)
     return tuple(chain.from_iterable(cells))
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence, Set
 
 from duffdp._facts import FINDING, SIZE, MechanismPart
+from duffdp._parameters import ZERO_BELOW
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
 from duffdp._pipeline.notes import rows_of_people
@@ -417,6 +418,12 @@ def _sizes(release: Release) -> list[str]:
     return [rule, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
 
 
+def _set_to_zero(release: Release) -> list[str]:
+    """Below which number counts are reported as 0."""
+    least = release.statistic.parameters.get(ZERO_BELOW.name)
+    return [] if least is None else [f"Counts that came out below {least:,} are reported as 0."]
+
+
 def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
     scope = ["This holds for each group by itself."] if release.grouped else []
@@ -445,7 +452,7 @@ def _from_what_is_public(release: Release) -> list[str]:
             f"With 95 % probability {subject} off by at most {bound:,}; "
             f"with 99 % by at most {sure:,}."
         )
-        return [sentence, *scope]
+        return [sentence, *_set_to_zero(release), *scope]
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from duffdp._engines.requests import Engine
-from duffdp._parameters import ADDS_UP, NONNEGATIVE, Parameter
+from duffdp._parameters import ADDS_UP, NONNEGATIVE, ZERO_BELOW, Parameter
 from duffdp.domain import Bins, Categories, Fields, PublicSet
+from duffdp.errors import Argument, DuffError
 from duffdp.statistics.cells import cell_program, exact_cells
 from duffdp.statistics.noise_interval import around_cells
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
@@ -74,7 +75,7 @@ class HistogramSpec(StatisticSpec):
     """The number of records in every bin or category."""
 
     name = "histogram"
-    parameters = (BINS, NONNEGATIVE, ADDS_UP)
+    parameters = (BINS, NONNEGATIVE, ADDS_UP, ZERO_BELOW)
     domain_parameters = frozenset({"bins"})
     examples = ({"bins": (0, 1, 3)}, {"bins": (0, 1, 2, 3), "adds_up": True})
     choices = ("best",)
@@ -86,8 +87,11 @@ class HistogramSpec(StatisticSpec):
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         nonnegative, adds_up = parameters["nonnegative"], parameters["adds_up"]
+        zero_below = parameters["zero_below"]
 
         def values(domain: PublicSet, numbers: Sequence[int]) -> list[int]:
+            if zero_below is not None:
+                return [number if number >= zero_below else 0 for number in numbers]
             if not nonnegative:
                 return list(numbers)
             return projected(numbers) if adds_up else [max(0, number) for number in numbers]
@@ -103,6 +107,17 @@ class HistogramSpec(StatisticSpec):
     def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
         counts: list[Any] = exact_cells(engine, domain).tolist()
         return counts
+
+    def checked(self, options: Parameters) -> dict[str, Any]:
+        parameters = super().checked(options)
+        zero_below = parameters["zero_below"]
+        for parameter, value in ((ADDS_UP, True), (NONNEGATIVE, False)):
+            if zero_below is not None and parameters[parameter.name] is value:
+                raise DuffError(
+                    *(Argument(ZERO_BELOW.name, zero_below), " sets counts to 0, and "),
+                    *(Argument(parameter.name, value), " keeps them. Leave one of them out."),
+                )
+        return parameters
 
     def own_domain(self, parameters: Parameters) -> PublicSet | None:
         bins: Bins | Fields | None = parameters["bins"]
