@@ -54,7 +54,7 @@ def plan(tmp_path):
 
 def test_a_plan(call, plan):
     book = Ledger(plan.parent / "budget.db")
-    code, out, _ = call("release", plan, "--check")
+    code, out, _ = call("release", plan, "--check", "--explain")
     assert code == 0
     assert re.search(r"age +median +exponential\(distance\) +0.5 +2  sex, value", out)
     assert "the plan fits" in out
@@ -80,7 +80,7 @@ def test_a_plan_with_several_numbers(call, plan):
     summary = f'statistic = "describe"\ncolumn = "age"\nbounds = [0, 120]\n{by}'
     top = f'source = "people.csv"\nepsilon = {SURE}\nmechanism = "duff"\n'
     plan.write_text(f"{top}[[release]]\n{several}[[release]]\n{summary}")
-    out = call("release", plan, "--check")[1]
+    out = call("release", plan, "--check", "--explain")[1]
     assert re.search(r"exponential\(distance\) x 2 +\S+ +2  value", out)
     assert re.search(r"staircase \+ joint-exponential +\S+ +14  sex, value", out)
     code, out, _ = call("release", plan, "-f", "csv")

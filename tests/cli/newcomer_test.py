@@ -106,7 +106,7 @@ def test_people_in_one_court_each(fines):
         **person,
     )
     notes = "\n".join(note.worded() for note in table_notes(table))
-    assert "each person counts in one group, chosen at random" in notes
+    assert "each person is counted in one group, chosen at random" in notes
     assert "groups_per_person=2 counts people in two, and doubles the noise" in notes
     assert "intervals are for the rows that were picked" in notes
 

@@ -521,9 +521,9 @@ def test_bad_columns(engine, frames):
         duffdp.median(frame, column="g", **given)
     with pytest.raises(DuffError, match="column is required"):
         duffdp.median(frame, **given)
-    with pytest.raises(DuffError, match="kind of that column"):
+    with pytest.raises(DuffError, match="type of that column"):
         duffdp.median(frame, column="x", by="g", keys=[1, 2], **given)
-    with pytest.raises(DuffError, match="kind of that column"):
+    with pytest.raises(DuffError, match="type of that column"):
         duffdp.median(frame, column="x", by="h", keys=["u"], **given)
     with pytest.raises(UnsupportedData, match="no category"):
         duffdp.mode(frame, column="s", epsilon=1, categories=[1, 2])

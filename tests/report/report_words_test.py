@@ -121,6 +121,26 @@ SENTENCES = {
         lambda: count(**THREE_EACH),
         lambda: count(**ONE_EACH),
     ),
+    "used rows of people": (
+        "Numbers are about the rows that were used, at most 1 row per person, picked at random.",
+        lambda: median(**PERSON),
+        median,
+    ),
+    "used rows of people in groups": (
+        "rows that were used, at most 3 rows per person in each of at most 5 groups, picked",
+        lambda: count(**THREE_EACH),
+        lambda: count(**ONE_EACH),
+    ),
+    "people of a group who are counted in another": (
+        "at most 1 row per person, picked at random, so a group may show fewer people than it has.",
+        lambda: count(**PERSON, **GROUPS),
+        lambda: count(**ONE_EACH),
+    ),
+    "error in short of used rows": (
+        "an interval beside it holds the exact answer for the rows that were used",
+        lambda: median(interval=0.9, **PERSON),
+        lambda: median(interval=0.9),
+    ),
     # how wrong it can be
     "interval of picked rows": (
         "the exact answer for the records, of the rows that were picked,",

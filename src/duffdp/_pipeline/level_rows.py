@@ -40,7 +40,8 @@ def adds_up(facts: Facts) -> bool:
     """True if the numbers of groups add up to those of larger groups, so that these need no draw
     of their own.
     """
-    return statistic_spec(facts.statistic.name).additive and facts.suppression is None
+    spec = statistic_spec(facts.statistic.name)
+    return spec.adds_up(facts.mechanism.asked) and facts.suppression is None
 
 
 def tree_of(levels: Sequence[GroupLevel]) -> GroupTree | None:

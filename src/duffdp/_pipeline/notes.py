@@ -16,6 +16,7 @@ from typing import NamedTuple
 from duffdp._engines.files.fields import FieldRules
 from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL, FoundKeys
+from duffdp._privacy import PrivacyUnit
 from duffdp._text import duration_text, parameter_text
 from duffdp.domain import Categories, Membership
 from duffdp.domain.pattern import count_for_finding
@@ -84,21 +85,32 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
 
 def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
     """In how many groups a person counts, and which rows intervals are about."""
-    units = [facts.unit for facts in listed if facts.unit.kind == "person"]
-    most = max((unit.contributions for unit in units), default=1)
-    if units and any(facts.by and facts.unit.groups_per_person is None for facts in listed):
-        where = "one group" if most == 1 else f"at most {most} groups"
+    people = [facts for facts in listed if facts.unit.kind == "person"]
+    units = [facts.unit for facts in people]
+    ungrouped = [facts.unit for facts in people if facts.by and not facts.unit.groups_per_person]
+    if ungrouped:
+        # A table counts people once, also where its other numbers take several of their rows.
+        groups = min(unit.contributions for unit in ungrouped)
+        where = "one group" if groups == 1 else f"at most {groups} groups"
         yield (
-            f"each person counts in {where}, chosen at random; ",
+            f"each person is counted in {where}, chosen at random, so a group may show fewer "
+            "people than it has; ",
             *(Argument("groups_per_person", 2), " counts people in two, and doubles the noise"),
         )
     covers = {facts.interval.covers for facts in listed if facts.interval is not None}
     if units and "data" in covers:
-        rows = "row" if most == 1 else "rows"
         yield (
-            f"intervals are for the rows that were picked, at most {most} {rows} per person: the "
-            "answer for all rows may lie outside",
+            f"intervals are for the rows that were picked, {rows_of_people(units)}: the answer for "
+            "all rows may lie outside",
         )
+
+
+def rows_of_people(units: Iterable[PrivacyUnit]) -> str:
+    """How many rows of a person count: "at most 1 row per person in each of at most 4 groups"."""
+    unit = max(units, key=lambda unit: unit.contributions)
+    rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    groups = unit.groups_per_person
+    return f"at most {rows} per person" + (f" in each of at most {groups} groups" if groups else "")
 
 
 def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argument, ...]]:

@@ -91,7 +91,8 @@ def _parse(
     try:
         entries = dict(documented_options(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        raise DuffError(f"the plan {name} is not TOML: {error}.") from None
+        hint = "A plan is a TOML file that names its data, for example source = 'people.csv'."
+        raise DuffError(f"the plan {name} is not TOML: {error}. {hint}") from None
     for word, content in OTHER_KIND.items():
         if word in entries and word not in allowed:
             raise DuffError(f"the plan {name} {content}")

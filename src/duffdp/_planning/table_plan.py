@@ -194,7 +194,7 @@ class TablePlan:
         self._outputs = _named_outputs(cells, self.plan.releases)
         self.wording = self._checked_wording(wording, labels)
         self._repeated_margins = {
-            name: () if checked.spec.additive else self.margins
+            name: () if checked.spec.adds_up(checked.terms.choice) else self.margins
             for name, checked in self._cells.items()
         }
         self._summed_margins = {

@@ -10,6 +10,7 @@ from duffdp._facts import FINDING, SIZE, MechanismPart
 from duffdp._parameters import ZERO_BELOW
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
+from duffdp._pipeline.notes import rows_of_people
 from duffdp._pipeline.release import Release
 from duffdp._privacy import UnitKind
 from duffdp._text import duration_text, parameter_text
@@ -111,7 +112,10 @@ def error_in_short(releases: Sequence[Release]) -> str:
         return next(iter(accuracy(releases[0])), "No group was found, so no number has an error.")
     confidence = min(intervals.values())
     population = any(covers == "population" for covers, _ in intervals)
-    target = "the answer for the population" if population else "the exact answer"
+    people = any(release.unit.kind == "person" for release in releases)
+    target = "the exact answer for the rows that were used" if people else "the exact answer"
+    if population:
+        target = "the answer for the population"
     several = (
         len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
     )
@@ -141,6 +145,7 @@ def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> l
         if with_ends
         else "",
         "The ends of intervals are rounded outward." if with_ends else "",
+        _used_rows(releases),
         f"A count of one group is off by at most {' or '.join(f'{b:,}' for b in bounds)} in 95 of "
         "100 such tables."
         if bounds and grouped
@@ -162,6 +167,19 @@ def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> l
         else "",
     ]
     return list(filter(None, sentences))
+
+
+def _used_rows(releases: Sequence[Release]) -> str:
+    """Which rows of people the numbers are about; empty where all rows are."""
+    units = [release.unit for release in releases if release.unit.kind == "person"]
+    if not units:
+        return ""
+    partial = any(
+        release.grouped and release.unit.groups_per_person is None and counted(release)
+        for release in releases
+    )
+    used = f"Numbers are about the rows that were used, {rows_of_people(units)}, picked at random"
+    return f"{used}, so a group may show fewer people than it has." if partial else f"{used}."
 
 
 def whom(kinds: Set[UnitKind]) -> str:

@@ -163,6 +163,12 @@ class StatisticSpec(ABC):
         """True if the domain follows from the parameters, and not from bounds."""
         return not self.outputs.startswith("grid")
 
+    def adds_up(self, choice: Choice) -> bool:
+        """Whether drawn numbers of groups, whose noise is known, are added up to those of larger
+        groups; otherwise these have draws of their own.
+        """
+        return self.additive and self.has_interval(choice)
+
     def has_interval(self, choice: Choice) -> bool:
         """True if a value can have a confidence interval with this choice of mechanism."""
         return choice in self.interval_choices
