@@ -22,7 +22,7 @@ UnitKind = Literal["row", "person", "edge"]
 
 
 class Worded:
-    """A fact with a text for people. It equals that text, as code of version 0.1 expects;
+    """A fact with a text for people. It equals that text, so callers can compare it with words;
     nothing is ever read back from it.
     """
 
@@ -193,14 +193,7 @@ class Loss:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Loss:
-        """The loss behind its part of a stored release: exact numbers are text there, for they
-        are added up.
-
-        Earlier releases say no more than whether the whole has a bounded range, or nothing.
-        """
+        """The loss of a stored release, whose numbers are exact: they are stored as text."""
+        parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in fields["parts"])
         epsilon, delta = Fraction(fields["epsilon"]), Fraction(fields["delta"])
-        if "parts" in fields:
-            parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in fields["parts"])
-            return cls(epsilon, delta, tuple(LossPart(**part) for part in parts))
-        bounded = fields.get("bounded_range") is True
-        return cls(epsilon, delta, (LossPart("bounded-range" if bounded else "pure", epsilon),))
+        return cls(epsilon, delta, tuple(LossPart(**part) for part in parts))

@@ -6,7 +6,6 @@ import json
 
 from command_line import ADULT, AGES, EDGES
 from duffdp import Ledger
-from duffdp._cli.ledger import charge_facts
 
 
 def test_the_budget_refuses(call, tmp_path):
@@ -86,17 +85,3 @@ def test_a_refused_output_costs_nothing(call, tmp_path):
     code, _, err = call("triangles", "none.csv", "-e", "1", "--nodes", "9", "--ledger", book)
     assert (code, "none.csv" in err) == (4, True)
     assert Ledger(book).spent() == 0
-
-
-def test_charges_of_version_0_1_are_listed_as_they_were_written():
-    asked = {"column": "age", "unit": "who", "keys": [["a"], ["b"]], "by": ["g"]}
-    texts = {"statistic": "median", "mechanism": "exponential(distance)", "epsilon": "1/2"}
-    listed = charge_facts(texts | {"parameters": asked, "delta": "0"})
-    assert listed == {
-        "statistic": "median",
-        "column": "age",
-        "mechanism": "exponential(distance)",
-        "protects": "who",
-        "groups": 2,
-        "epsilon": 0.5,
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
 import math
 import subprocess
@@ -19,7 +18,6 @@ import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Loss
 from duffdp._privacy import LossPart
 from duffdp.ledger._composition import tight_epsilon
-from duffdp.ledger.charge import Result
 from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}
@@ -241,31 +239,6 @@ def test_what_is_known_comes_from_the_stored_loss(tmp_path):
     assert totals["bounded-range"] == pytest.approx(concentrated(400 * 0.05**2 / 8, 1e-6), rel=5e-3)
     assert totals["pure"] == pytest.approx(optimal_pure(0.05, 400, 1e-6), rel=5e-3)
     assert totals["bounded-range"] < totals["laplace"] < totals["geometric"] == totals["pure"]
-
-
-@pytest.mark.parametrize("bounded", [True, False])
-def test_charges_of_earlier_versions_count_and_are_repeated(path, monkeypatch, bounded):
-    """They said of the whole whether its range was bounded."""
-    ledger = Ledger(path, epsilon=20)
-    asked = facts(epsilon="1/20")
-    now = type(asked).to_dict
-
-    def earlier(self):
-        loss = {"epsilon": "1/20", "delta": "0", "bounded_range": bounded}
-        return now(self) | {"loss": loss}
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(asked), "to_dict", earlier)
-        ledger.charge_all([asked] * 100)
-        paid = ledger.call("again").charge(asked)
-        paid.store(Result([[7]], dt.datetime.now(dt.UTC)))
-    assert ledger.verify().charges == 101
-    family = "bounded-range" if bounded else "pure"
-    assert ledger.total(1e-6) == tight_epsilon(alike(family, "1/20", 101), 1e-6)
-    assert ledger.call("again").charge(asked).earlier.numbers == [[7]]
-    assert ledger.spent() == 101 / 20
-    with pytest.raises(DuffError, match="call id"):
-        ledger.call("again").charge(facts(epsilon="1/10"))
 
 
 def test_the_family_is_written_down_by_every_verb(tmp_path):

@@ -95,7 +95,7 @@ def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
         "KeyError": [budget, charge._replace(text="{}")],
         "ValueError": [budget, saying(charge, loss={"epsilon": "a tenth", "delta": "0"})],
         "JSONDecodeError": [budget, charge._replace(text="{")],
-        "AttributeError": [budget, charge._replace(text="[]")],
+        "TypeError": [budget, charge._replace(text="[]")],
         "overdrawn at": [
             budget,
             saying(

@@ -18,7 +18,6 @@ import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, LedgerError
 from duffdp._facts import Facts
 from duffdp.ledger.charge import Result
-from duffdp.ledger.journal import Transaction
 from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}
@@ -265,23 +264,6 @@ def test_a_query_is_known_by_its_data(path, tmp_path):
         with pytest.raises(DuffError, match="other data"):
             duffdp.median(other, **ask)
     assert duffdp.median(known[0], **ask).to_dict() == made.to_dict()
-
-
-def test_a_retry_of_an_entry_that_names_no_source(path, tmp_path, monkeypatch):
-    """As earlier versions wrote them."""
-    first, other, *_ = sources(tmp_path)
-    ask = {"column": "age", "epsilon": 0.1, **AGES, "ledger": Ledger(path, epsilon=1).call("a")}
-    add = Transaction.add
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            Transaction,
-            "add",
-            lambda view, dataset, kind, call, body: add(
-                view, dataset, kind, call, {k: v for k, v in body.items() if k != "source"}
-            ),
-        )
-        made = duffdp.median(first, **ask)
-    assert duffdp.median(other, **ask).to_dict() == made.to_dict()
 
 
 def test_a_call_that_died_pays_again(path):

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, PAYMENT, SEVERAL_GROUPS, Mutant
+from tests.mutants.mutant import COVERAGE, SEVERAL_GROUPS, Mutant
 
 OUTER = "tests/statistics/outer_quantile_test.py"
 
 MUTANTS = (
-    Mutant(
-        "earlier charges are all called bounded",
-        "_privacy.py",
-        'fields.get("bounded_range") is True',
-        '"bounded_range" in fields',
-        ("tests/pipeline/facts_test.py::test_losses_of_earlier_releases_are_read",),
-        PAYMENT,
-    ),
     Mutant(
         "groups of a person: what several groups cost is forgotten",
         "_privacy.py",

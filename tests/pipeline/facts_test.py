@@ -168,18 +168,6 @@ def test_losses_are_checked_and_come_back():
             Loss(third, Fraction(0), wrong)
 
 
-@pytest.mark.parametrize(("said", "family"), [(True, "bounded-range"), (False, "pure")])
-def test_losses_of_earlier_releases_are_read(said, family):
-    """They said whether the whole had a bounded range, and version 0.1 nothing."""
-    earlier = {"epsilon": "1/3", "delta": "0", "bounded_range": said}
-    assert Loss.from_dict(earlier).parts == (LossPart(family, Fraction(1, 3)),)
-    del earlier["bounded_range"]
-    assert Loss.from_dict(earlier) == Loss(Fraction(1, 3))
-    whole = RELEASES["median"]().to_dict()
-    whole["loss"] = {"epsilon": whole["loss"]["epsilon"], "delta": "0", "bounded_range": said}
-    assert Release.from_dict(whole).loss.parts[0].family == family
-
-
 def test_no_name_is_parsed():
     """What a release is about is never found by cutting up a text, in any module that makes, pays
     for or tells about releases.
@@ -188,15 +176,17 @@ def test_no_name_is_parsed():
     for room in (
         "_facts.py",
         "_privacy.py",
-        "pipeline",
+        "_pipeline",
         "ledger",
         "report",
-        "planning",
+        "_planning",
         "statistics",
         "audit",
     ):
         place = Path(duffdp.__file__).parent / room
-        for path in [place] if place.suffix else sorted(place.rglob("*.py")):
+        modules = [place] if place.suffix else sorted(place.rglob("*.py"))
+        assert modules, room
+        for path in modules:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Attribute) and node.attr in cutting:
                     spelled = ast.unparse(node)

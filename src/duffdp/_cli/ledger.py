@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -145,16 +144,6 @@ def charge_facts(charge: dict[str, Any]) -> dict[str, Any]:
     """The facts of a charge in a table."""
     from duffdp._facts import Facts
 
-    if "loss" not in charge:  # version 0.1 wrote texts
-        parameters = charge["parameters"]
-        return {
-            "statistic": charge["statistic"],
-            "column": parameters["column"] or "",
-            "mechanism": charge["mechanism"],
-            "protects": parameters["unit"] or "",
-            "groups": len(parameters["keys"]) or "",
-            "epsilon": float(Fraction(charge["epsilon"])),
-        }
     facts = Facts.from_dict(charge)
     unit = facts.unit
     rows = "" if facts.where is None else f" where {facts.where}"

@@ -20,7 +20,6 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp._privacy import Loss
 from duffdp.errors import DuffError, LedgerError
 
 LOCK_TIMEOUT = 60.0  # seconds to wait for other processes
@@ -192,10 +191,9 @@ class Transaction:
         return entry
 
 
-def amount_of(body: dict[str, Any]) -> Amount:
-    """Amount of a stored budget or charge; version 0.1 wrote no separate loss."""
-    loss = body.get("loss", body)
-    return Amount(Fraction(loss["epsilon"]), Fraction(loss["delta"]))
+def amount_of(fields: dict[str, Any]) -> Amount:
+    """Amount of a stored budget, loss or sum of charges."""
+    return Amount(Fraction(fields["epsilon"]), Fraction(fields["delta"]))
 
 
 def check_hashes(entries: list[JournalEntry], path: str) -> None:
@@ -267,11 +265,6 @@ class Verification:
     head: str
 
 
-def loss_of(body: dict[str, Any]) -> Loss:
-    """Loss of a stored charge; version 0.1 wrote no separate loss."""
-    return Loss.from_dict(body.get("loss", body))
-
-
 def verify(path: Path, head: str | None = None) -> Verification:
     """Check a whole file, all its budgets."""
     with Journal(path).reading() as view:
@@ -291,7 +284,9 @@ def replay(entries: list[JournalEntry], path: str, head: str | None) -> Verifica
         try:
             body = entry.body
             paid_by = body["charge"] if entry.kind == "release" else None
-            amount = Amount() if entry.kind == "release" else amount_of(body)
+            amount = Amount()
+            if entry.kind != "release":
+                amount = amount_of(body["loss"] if entry.kind == "charge" else body)
             total = body["spent"] if entry.kind == "charge" else None
         except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
             problem = f"{type(error).__name__}, an amount cannot be read"

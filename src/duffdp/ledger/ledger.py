@@ -16,6 +16,7 @@ from typing import Any
 
 from duffdp._facts import Facts
 from duffdp._parameters import DELTA, EPSILON
+from duffdp._privacy import Loss
 from duffdp._text import as_html
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, did_you_mean, quoted_names
 from duffdp.ledger._composition import tight_epsilon
@@ -26,13 +27,12 @@ from duffdp.ledger.journal import (
     JournalEntry,
     Verification,
     amount_of,
-    loss_of,
     verify,
 )
 
-# What a charge holds beside the facts of its release. Its loss is compared as an amount, which
-# version 0.1 wrote without a separate loss.
-_NOT_FACTS = frozenset({"loss", "epsilon", "delta", "time", "spent", "source"})
+# What a charge holds beside facts that a retry must repeat. The loss is compared as an amount: a
+# later version may know more of its mechanism.
+_NOT_FACTS = frozenset({"loss", "time", "spent", "source"})
 
 
 class Ledger:
@@ -273,8 +273,8 @@ class Ledger:
         each part of each charge. The budget itself is kept by plain sums.
         """
         with self._journal.reading() as view:
-            bodies = [entry.body for entry in view.of_kind(self.dataset, "charge")]
-        return tight_epsilon(map(loss_of, bodies), delta)
+            charges = view.of_kind(self.dataset, "charge")
+        return tight_epsilon((Loss.from_dict(entry.body["loss"]) for entry in charges), delta)
 
     def verify(self, head: str | None = None) -> Verification:
         """Replay the file: every hash, every sum, no budget overdrawn, no release without a charge.
@@ -299,22 +299,20 @@ def _earlier_result(entries: list[JournalEntry], call: str, facts: dict[str, Any
     never used.
     """
     request = json.loads(json.dumps(facts))
-    # What is known of a mechanism grows: a retry pays the same amount, whatever was known then.
-    amount = amount_of(request)
-    source = request.pop("source")
+    amount, source = amount_of(request["loss"]), request.pop("source")
     for entry in entries:
         body = entry.body
         # Facts that are None are not written: a name that one of them lacks is a difference.
         names = (request.keys() | body.keys()) - _NOT_FACTS
         if entry.kind == "charge" and (
-            amount_of(body) != amount or any(body.get(name) != request.get(name) for name in names)
+            amount_of(body["loss"]) != amount
+            or any(body.get(name) != request.get(name) for name in names)
         ):
             raise DuffError(
                 f"the call id {call!r} was used for a release with other parameters. Nothing was "
                 "charged; use an id once for each release."
             )
-        # Entries of earlier versions do not say what they are about.
-        if entry.kind == "charge" and body.get("source", source) != source:
+        if entry.kind == "charge" and body["source"] != source:
             raise DuffError(
                 f"the call id {call!r} was used for a release of other data. Nothing was charged; "
                 "use an id once for each release, and call the data as before to have the earlier "
