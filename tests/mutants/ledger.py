@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant(
         "a call id that returns what another file gave",
         "ledger/ledger.py",
-        'body.get("source", source) != source',
+        'body["source"] != source',
         "False",
         ("tests/ledger/ledger_test.py::test_a_call_id_belongs_to_one_source",),
         PAYMENT,
