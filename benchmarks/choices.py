@@ -45,7 +45,7 @@ def corrected_variance(x: Floats, column: RealColumn, epsilon: float) -> float:
         return float(np.abs(np.array(found) - truth).mean())
 
     corrected = error()
-    with patch.multiple(variance, NOISE_REMOVED=0, LEAST_VARIANCE=0):
+    with patch.multiple(variance, NOISE_REMOVED=0, MIN_SPREAD=0):
         return corrected / error()
 
 

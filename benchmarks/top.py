@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from duffdp._sampling.entropy import entropy
-from duffdp.mechanisms.ranking import Ranking
+from duffdp.mechanisms.ranking import NoisyRanking
 
 VALUES, RECORDS, PLACES, TRIES = 50, 1000, 5, 4000
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
@@ -30,7 +30,7 @@ def zipf() -> list[int]:
 
 def all_at_once(counts: list[int], epsilon: float) -> float:
     """Noise on all counts for one epsilon, then a sort: `duffdp.top`."""
-    orders = Ranking(epsilon).rank([counts] * TRIES, 1, PLACES, entropy(1))
+    orders = NoisyRanking(epsilon).rank([counts] * TRIES, 1, PLACES, entropy(1))
     return sum(order == TRUTH for order in orders) / TRIES
 
 

@@ -1,6 +1,6 @@
 """Count the vague names of a source tree, and the names that several classes or modules define.
 
-    python tools/names.py [FOLDER] [--words] [--shared]
+    python tools/names.py [FOLDER] [--words] [--shared] [--constants]
 
 A binding is a place that gives a name to something: a variable, an argument, a function, a class or
 an attribute. It is vague if it is a participle, a quantifier or another word that does not say what
@@ -56,6 +56,37 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, str]]:
                         yield name.id, "constant" if name.id.lstrip("_").isupper() else "value"
 
 
+def constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The numbers that a module gives a name in capitals, each with its value as it is written."""
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts, strict=True))
+            for name, value in pairs:
+                is_constant = isinstance(name, ast.Name) and name.id.strip("_").isupper()
+                if is_constant and is_number(value):
+                    yield name.id.lstrip("_"), ast.unparse(value)
+
+
+def is_number(node: ast.expr) -> bool:
+    """Whether an expression is a number, an expression of numbers, or a tuple of them."""
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ast.UnaryOp(_, operand):
+            return is_number(operand)
+        case ast.BinOp(left, _, right):
+            return is_number(left) and is_number(right)
+        case ast.Call(ast.Name("Fraction" | "Decimal"), numbers):
+            return all(map(is_number, numbers))
+        case ast.Tuple(numbers):
+            return bool(numbers) and all(map(is_number, numbers))
+    return False
+
+
 def is_vague(name: str) -> bool:
     return name.strip("_").lower() in VAGUE.split()
 
@@ -65,6 +96,9 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("src/duffdp"))
     parser.add_argument("--words", action="store_true", help="list the vague names by number")
     parser.add_argument("--shared", action="store_true", help="list names with several definitions")
+    parser.add_argument(
+        "--constants", action="store_true", help="list numeric constants with several values"
+    )
     options = parser.parse_args()
     totals: Counter[str] = Counter()
     vague: Counter[str] = Counter()
@@ -72,6 +106,7 @@ def main() -> None:
     lines: Counter[str] = Counter()
     words: Counter[str] = Counter()
     places: dict[tuple[str, str], set[str]] = defaultdict(set)
+    values: dict[str, dict[str, str]] = defaultdict(dict)
     for path in sorted(options.folder.rglob("*.py")):
         module = path.relative_to(options.folder)
         package = module.parts[0] if len(module.parts) > 1 else "(top)"
@@ -84,6 +119,8 @@ def main() -> None:
             if is_vague(name):
                 vague[package] += 1
                 words[name] += 1
+        for name, value in constants(tree):
+            values[name][str(module)] = value
         if module.name != "__init__.py":
             for name, kind in definitions(tree):
                 if not name.startswith("_"):
@@ -102,6 +139,15 @@ def main() -> None:
     ):
         several = [name for name, other in shared if other == kind]
         print(f"names of several {plural}: {len(several)}")
+    uneven = {name: homes for name, homes in values.items() if len({*homes.values()}) > 1}
+    twice = [name for name, homes in values.items() if len(homes) > 1 and name not in uneven]
+    print(f"numeric constants: {len(values)}, with several values: {len(uneven)}")
+    print(f"numeric constants that are written twice with one value: {len(twice)}")
+    if options.constants:
+        print()
+        for name in sorted([*uneven, *twice]):
+            homes = values[name].items()
+            print(f"{name}: {', '.join(f'{value} in {home}' for home, value in homes)}")
     if options.words:
         print()
         for name, count in words.most_common():

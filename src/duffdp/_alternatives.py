@@ -28,7 +28,7 @@ ALTERNATIVES = {
 
 
 _PLANS = "Plans are run by duffdp release and duffdp table, or by Plan and TablePlan in Python"
-COMMANDS = {"plan": _PLANS, "run": _PLANS}
+COMMAND_ADVICE = {"plan": _PLANS, "run": _PLANS}
 SYNONYMS = {
     "avg": "mean",
     "average": "mean",
@@ -49,7 +49,7 @@ def use_instead(name: str, names: Iterable[str]) -> str:
     """Why there is no such name among some, and what to use, after a space; empty if there is
     nothing to say.
     """
-    for reason in (ALTERNATIVES.get(name), COMMANDS.get(name)):
+    for reason in (ALTERNATIVES.get(name), COMMAND_ADVICE.get(name)):
         if reason is not None:
             return f" {reason[0].upper()}{reason[1:]}."
     return did_you_mean(SYNONYMS.get(name, name), names)

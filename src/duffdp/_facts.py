@@ -31,7 +31,7 @@ from duffdp.domain.zones import zone_name
 
 ONE_DAY = dt.timedelta(days=1)
 SIZE = "size"  # what the draw of noisy sizes beside values is for
-FINDING = "keys"  # what the draw that finds keys is for, if values are drawn after it
+KEY_DRAW = "keys"  # what the draw that finds keys is for, if values are drawn after it
 _INFINITE = ("-inf", "inf")
 
 
@@ -122,7 +122,7 @@ class MechanismFact(Worded):
     @property
     def of_values(self) -> tuple[MechanismPart, ...]:
         """The parts that values come from: all but those of sizes beside them and of keys."""
-        return tuple(part for part in self.parts if part.utility not in (SIZE, FINDING))
+        return tuple(part for part in self.parts if part.utility not in (SIZE, KEY_DRAW))
 
     def _facts(self) -> tuple[Any, ...]:
         return self.asked, self.parts

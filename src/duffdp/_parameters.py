@@ -35,6 +35,8 @@ Kind = Literal[
 
 # Below, an answer is noise alone; above, nothing is protected; doubles can represent both.
 MIN_EPSILON, MAX_EPSILON = 1e-12, 1e9
+# Of the intervals of tables, and of comparisons and groups without an interval.
+DEFAULT_CONFIDENCE = 0.95
 # Denominator of a share q: keeps rank arithmetic in int64 up to 9 * 10**12 records.
 MAX_SHARE_DENOMINATOR = 10**6
 

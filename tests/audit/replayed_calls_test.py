@@ -14,12 +14,12 @@ import pytest
 
 import duffdp
 from duffdp.audit import neighbors, replay
-from duffdp.audit.replay_cases import JOINING_ROWS, KEYS, replay_cases, synthetic_table
+from duffdp.audit.replay_cases import CASE_KEYS, ROWS_OF_JOINING, replay_cases, synthetic_table
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import REGISTRY
 
 PEOPLE = {"unit": "person", "contributions": 2}
-GROUPS = {"by": "group", "keys": KEYS}
+GROUPS = {"by": "group", "keys": CASE_KEYS}
 GRID = {"bounds": (0, 1000), "step": 1}
 
 
@@ -134,7 +134,7 @@ def in_container(frame, kind, folder, name):
 
 def pairs_in(kind, folder, column="x", values=(0.0, 1000.0), unit="person"):
     """Neighbors in a container: a person leaves, or joins with more rows than count."""
-    pairs = neighbors(FRAME, column=column, values=values, unit=unit, rows=JOINING_ROWS)
+    pairs = neighbors(FRAME, column=column, values=values, unit=unit, rows=ROWS_OF_JOINING)
     for pair in pairs:
         yield tuple(in_container(f, kind, folder, n) for f, n in zip(pair[1:], "ab", strict=True))
 
@@ -204,12 +204,12 @@ def test_a_table_with_totals():
         epsilon=2,
         bounds={"x": (0, 1000), "y": (0, 1000)},
         by=["group", "sex"],
-        keys={"group": KEYS[:2], "sex": ["m", "f"]},
+        keys={"group": CASE_KEYS[:2], "sex": ["m", "f"]},
         total=True,
         suppress_below=5,
         **PEOPLE,
     )
-    for pair in neighbors(FRAME, column="x", values=[1000.0], unit="person", rows=JOINING_ROWS):
+    for pair in neighbors(FRAME, column="x", values=[1000.0], unit="person", rows=ROWS_OF_JOINING):
         sound(call, pair.data, pair.neighbor, epsilon=2)
 
 
@@ -239,7 +239,7 @@ def test_a_table_with_levels(kind, found, tmp_path):
         epsilon=2,
         bounds={"x": (0, 1000)},
         by="group",
-        keys=duffdp.Pattern("[a-d]", false_keys=1) if found else KEYS,
+        keys=duffdp.Pattern("[a-d]", false_keys=1) if found else CASE_KEYS,
         other="rest",
         levels={"half": {"first": ["a", "b"], "second": ["c"]}},
         weights={"count": 2, "count by half": 1, "count in all": 1, "x_sum by half": 3},
@@ -255,7 +255,7 @@ def test_a_table_with_levels(kind, found, tmp_path):
 def test_a_profile(unit):
     people = {"unit": unit, "contributions": 2} if unit else {}
     call = partial(duffdp.profile, epsilon=1, bounds={"x": (0, 100)}, **people)
-    for pair in neighbors(FRAME, column="x", values=[1000.0], unit=unit, rows=JOINING_ROWS):
+    for pair in neighbors(FRAME, column="x", values=[1000.0], unit=unit, rows=ROWS_OF_JOINING):
         sound(call, pair.data, pair.neighbor, epsilon=1)
 
 
@@ -298,5 +298,5 @@ def test_people_whose_names_differ_in_case():
 def test_sums_over_the_rows_of_a_person():
     sql = "SELECT person, SUM(x) AS x FROM data GROUP BY person"
     call = partial(duffdp.sum, column="x", epsilon=1, **GRID, unit="person")
-    for pair in neighbors(FRAME, column="x", values=[1e18], unit="person", rows=JOINING_ROWS):
+    for pair in neighbors(FRAME, column="x", values=[1e18], unit="person", rows=ROWS_OF_JOINING):
         sound(call, duffdp.Query(pair.data, sql), duffdp.Query(pair.neighbor, sql))

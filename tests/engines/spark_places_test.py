@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from duffdp.audit import check_engine, engine_check
 
 engine_check.DOMAINS = {name: engine_check.DOMAINS[name] for name in ("small", "name", "moment")}
-engine_check.SELECTIONS_OF = {"small": [engine_check.PLAIN, *engine_check.SELECTIONS[5:7]]}
+engine_check.SELECTIONS_OF = {"small": [engine_check.EVERYTHING, *engine_check.SELECTIONS[5:7]]}
 engine_check.REGISTRY = {name: engine_check.REGISTRY[name] for name in ("median", "describe")}
 builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "2")
 builder = builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "512m")

@@ -344,8 +344,8 @@ MUTANTS = (
     Mutant(
         "width: the values of a range are paid in full",
         "statistics/iqr.py",
-        "quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)",
-        "quantiles_program(QUARTILES, settings)",
+        "quantiles_program(OUTER_QUARTILES, settings.for_share(share)).scaled(share)",
+        "quantiles_program(OUTER_QUARTILES, settings)",
         (f"{SEVERAL}::test_what_widths_cost_and_miss",),
     ),
     Mutant(

@@ -62,7 +62,7 @@ def test_the_order_of_the_paper_holds(folder):
     orders of magnitude.
     """
     _, synthetic = folder
-    for shape in synthetic.SHAPES:
+    for shape in synthetic.POPULATIONS:
         for name in ("cauchy", "smooth-laplace", "log-normal"):
             assert synthetic.ratio(shape, 0.1, name) > 10
             assert synthetic.ratio(shape, 0.1, name, sampled=True) > 10

@@ -14,7 +14,7 @@ from scipy import stats
 import duffdp
 from duffdp._sampling.entropy import entropy
 from duffdp.audit.neighbours import log_ratio
-from duffdp.mechanisms import Ranking, geometric
+from duffdp.mechanisms import NoisyRanking, geometric
 from duffdp.mechanisms.ranking import ranked
 from release_draws import order_law
 
@@ -28,7 +28,7 @@ def test_the_largest_come_first_for_any_noise(monkeypatch):
         noisy = [a + b for a, b in zip(totals, noise, strict=True)]
         wanted = sorted(range(4), key=lambda i: -noisy[i])
         for places in (1, 2, 4):
-            assert Ranking(1.0).rank([totals], 1, places, entropy(1)) == [wanted[:places]]
+            assert NoisyRanking(1.0).rank([totals], 1, places, entropy(1)) == [wanted[:places]]
 
 
 def test_huge_numbers_are_put_in_order():
@@ -49,7 +49,7 @@ def test_ties_are_fair(places):
 
 def test_draws_follow_the_law():
     source, size, totals = entropy(2), 8_000, [3, 2, 0, 2]
-    found = Counter(map(tuple, Ranking(0.7).rank([totals] * size, 1, 2, source)))
+    found = Counter(map(tuple, NoisyRanking(0.7).rank([totals] * size, 1, 2, source)))
 
     def p_value(epsilon):
         law = order_law(tuple(totals), epsilon, 2)
@@ -92,7 +92,7 @@ def test_it_is_right_more_often_than_peeling(epsilon):
     weight = 1 / np.arange(1, 51)
     counts = np.round(1000 * weight / weight.sum()).astype(int).tolist()
     rng, tries, truth = np.random.default_rng(3), 600, [0, 1, 2, 3, 4]
-    orders = Ranking(epsilon).rank([counts] * tries, 1, 5, entropy(4))
+    orders = NoisyRanking(epsilon).rank([counts] * tries, 1, 5, entropy(4))
     right = [sum(order == truth for order in orders)]
     right += [sum(peeled(counts, 5, epsilon, rng) == truth for _ in range(tries))]
     assert right[0] > 1.2 * right[1] + 5

@@ -33,9 +33,9 @@ from duffdp.mechanisms import (
     Geometric,
     Joint,
     Lattice,
+    NoisyRanking,
     PermuteAndFlip,
     PiecewiseLaplace,
-    Ranking,
     Staircase,
     ThresholdedGeometric,
 )
@@ -166,7 +166,7 @@ def _race_law(steps: StepFunction, c: Any, noise: RaceNoise) -> StepLaw:
 
 def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
     """Geometric noise: what reaches the sampler is epsilon; every size of the noise is tried."""
-    original, ranking = Geometric.release, Ranking.rank
+    original, ranking = Geometric.release, NoisyRanking.rank
 
     def release(self, groups, sensitivity, source):
         return [released(self, totals, sensitivity, source) for totals in groups]
@@ -240,7 +240,7 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Retur
         return [list(range(places)) for _ in groups]
 
     patch.setattr(Geometric, "release", release)
-    patch.setattr(Ranking, "rank", rank)
+    patch.setattr(NoisyRanking, "rank", rank)
 
 
 @cache

@@ -443,7 +443,7 @@ def _rows(release: Release, form: str, rounded: bool = False) -> Rows:
     """A row for each value; the ends of its interval have their own columns, except in a table."""
     from duffdp._pipeline.estimates import columns_per_number
     from duffdp._pipeline.number_text import TOO_FEW, estimate_text
-    from duffdp._pipeline.released_values import COUNT, TOO_SMALL
+    from duffdp._pipeline.released_values import SIZE_COLUMN, TOO_SMALL
 
     listed = release.rows()
     if release.columns[0].kind == "distribution":
@@ -476,7 +476,7 @@ def _rows(release: Release, form: str, rounded: bool = False) -> Rows:
         elif ends > 1:
             row |= {"low": low, "high": high}
         if release.sizes is not None:
-            row[COUNT] = release.sizes[i]
+            row[SIZE_COLUMN] = release.sizes[i]
         if release.suppress_below is not None and form != "table":
             row[TOO_SMALL] = small[i]
         rows.append(row)

@@ -39,8 +39,8 @@ from duffdp._engines.queries.names import (
     KEY,
     MAX_COLUMNS,
     NUMBER,
-    OTHER,
     PERSON,
+    SECOND_VALUE,
     VALUES,
 )
 from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
@@ -58,7 +58,7 @@ from duffdp.errors import Argument, DuffError, UnsupportedData, quoted_names
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 MAX_SCALE = 6  # of declared decimals that a step follows
-_INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
+_INT64, _ENGINE_DIGITS = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
 _DECIMALS = 18  # behind the point of released decimals
 # For a frame: a file declares its types.
 TEXT_FIX = (
@@ -558,7 +558,7 @@ class SourceTable:
         selection = self.selection
         names = {VALUES.format(at): column.name for at, column in enumerate(columns)}
         if other is not None:
-            names[OTHER] = other
+            names[SECOND_VALUE] = other
         names |= {KEY.format(at): name for at, name in enumerate(selection.by)}
         cap = Cap(selection.contributions, selection.groups_per_person)
         order: tuple[int, ...] = ()
@@ -852,10 +852,10 @@ def _of_decimal_type(values: list[Decimal]) -> list[Any]:
     no more. Floats if they are larger.
     """
     decimals = min(_DECIMALS, max(map(_decimals, values)))
-    if any(value and value.adjusted() + 1 + decimals > _PLACES for value in values):
+    if any(value and value.adjusted() + 1 + decimals > _ENGINE_DIGITS for value in values):
         return list(map(float, values))
     unit = Decimal(1).scaleb(-_DECIMALS)
-    with localcontext(prec=2 * _PLACES):
+    with localcontext(prec=2 * _ENGINE_DIGITS):
         return [value.quantize(unit) if _decimals(value) > _DECIMALS else value for value in values]
 
 
@@ -883,7 +883,7 @@ def _of_one_type(values: list[Any]) -> list[Any]:
     large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
     if len(kinds) == 1 and len(zones) < 2 and not large:
         return values
-    if large and all(abs(value) < 10**_PLACES for value in values):
+    if large and all(abs(value) < 10**_ENGINE_DIGITS for value in values):
         return [Decimal(value) for value in values]
     try:
         if kinds <= {int, float, Decimal} and (

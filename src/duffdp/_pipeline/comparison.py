@@ -19,8 +19,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from duffdp._facts import Facts
-from duffdp._parameters import CONFIDENCE, exact
-from duffdp._pipeline.estimates import Estimate, columns_per_number
+from duffdp._parameters import CONFIDENCE, DEFAULT_CONFIDENCE, exact
+from duffdp._pipeline.estimates import INTERVAL_COLUMNS, Estimate, columns_per_number
 from duffdp._pipeline.export import DisplayTable, Exportable
 from duffdp._pipeline.group_sums import ends_from_noise, noise_draw, noise_spec
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
@@ -31,9 +31,6 @@ from duffdp.errors import DuffError
 from duffdp.statistics.noise_interval import largest_noise
 from duffdp.statistics.program import NumberKind
 from duffdp.statistics.registry import REGISTRY, statistic_spec
-
-DEFAULT_CONFIDENCE = Fraction(95, 100)  # where no interval says another
-_INTERVAL_COLUMNS = 3
 
 
 class ComparedNumber(NamedTuple):
@@ -51,7 +48,7 @@ class ComparedNumber(NamedTuple):
         if self.noisy is None:
             return None
         row = ends_from_noise(self.facts, self.noisy, len(self.draws), failure_rate)
-        _, low, high = row[_INTERVAL_COLUMNS * self.part : _INTERVAL_COLUMNS * (self.part + 1)]
+        _, low, high = row[INTERVAL_COLUMNS * self.part : INTERVAL_COLUMNS * (self.part + 1)]
         return low, high
 
     @property
@@ -508,7 +505,7 @@ def _failure_rate(
 def _requested_rate(number: ComparedNumber, confidence: float | None) -> Fraction:
     if confidence is not None:
         return 1 - exact(CONFIDENCE.read(confidence))
-    return number.failure_rate or 1 - DEFAULT_CONFIDENCE
+    return number.failure_rate or 1 - exact(DEFAULT_CONFIDENCE)
 
 
 def _refuse_confidence(confidence: float | None) -> None:

@@ -13,7 +13,7 @@ from duffdp.statistics.histogram import projected
 _MAX_COUNT = 2**40  # larger ones are rounded by sums of doubles
 _MAX_VISITS = 10**7  # of cells, about a second; 16 x 5 groups took 3 to 40 rounds
 _MAX_ROUNDS = 1000
-_TOLERANCE = 0.5  # of all sums together; below 1, so that whole numbers can meet them
+_MAX_DIFFERENCE = 0.5  # of all sums together; below 1, so that whole numbers can meet them
 _FRACTION = 1e-9  # a cell this close to a whole number is not moved
 
 Numbers = NDArray[np.float64]
@@ -75,7 +75,7 @@ def _closest(
         moves = _moves(moved, across, column_sums)
         near = np.maximum(0, moved + moves[across])
         errors = np.bincount(down, near, len(row_sums)) - row_sums
-        if np.abs(errors).sum() < _TOLERANCE:
+        if np.abs(errors).sum() < _MAX_DIFFERENCE:
             return near
     return None
 

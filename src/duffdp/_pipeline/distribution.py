@@ -21,7 +21,7 @@ from duffdp._sampling.cumulative_noise import END_RATIO, walk_bound
 from duffdp.domain import Bins, Floats, Grid
 from duffdp.errors import Argument, BoundsError, DuffError
 
-_ROUNDING = 1e-12  # of a share: more than the error of doubles
+_SHARE_ROUNDING = 1e-12  # of a share: more than the error of doubles
 _NOISE_SHARE = Fraction(1, 5)  # of the failure rate, for noise; the rest is for sampling
 #: The quantiles of tables about a distribution.
 TABLE_QUANTILES = tuple(map(Fraction, ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")))
@@ -407,7 +407,7 @@ def share_band(
             sampling_rate = float(failure_rate * (1 - _NOISE_SHARE))
             distance = math.sqrt(math.log(2 / sampling_rate) / (2 * (total - end_bound)))
             low, high = low - distance, high + distance
-        low, high = np.clip(low - _ROUNDING, 0, 1), np.clip(high + _ROUNDING, 0, 1)
+        low, high = np.clip(low - _SHARE_ROUNDING, 0, 1), np.clip(high + _SHARE_ROUNDING, 0, 1)
     low = np.maximum.accumulate(low)
     high = np.minimum.accumulate(high[::-1])[::-1]
     low[-1] = high[-1] = 1

@@ -16,8 +16,7 @@ from operator import add, attrgetter
 from typing import Any
 
 from duffdp._engines.universe import KeyUniverse
-from duffdp._facts import FINDING as KEYS_FOUND
-from duffdp._facts import SIZE, MechanismFact, MechanismPart, StatisticFact
+from duffdp._facts import KEY_DRAW, SIZE, MechanismFact, MechanismPart, StatisticFact
 from duffdp._parameters import (
     CONTRIBUTIONS,
     EPSILON,
@@ -202,7 +201,7 @@ class Terms:
         parts = _mechanism_parts(program, value_epsilon)
         losses = _losses(program, value_epsilon, unit.rows)
         if finding is not None:
-            mechanism = MechanismPart(ThresholdedGeometric.name, KEYS_FOUND, finding.epsilon)
+            mechanism = MechanismPart(ThresholdedGeometric.name, KEY_DRAW, finding.epsilon)
             parts, losses = (mechanism, *parts), (_finding_loss(finding), *losses)
         return DrawPlan(
             self.spec,

@@ -47,7 +47,7 @@ class DisplayTable(NamedTuple):
     title: str = ""
 
 
-class Sheet(NamedTuple):
+class WorkbookSheet(NamedTuple):
     """A sheet of a workbook: columns of values, each with a format."""
 
     name: str
@@ -124,9 +124,9 @@ class Exportable:
             rows.writerow(csv_cell(cell, decimal) for cell in row)
         return _write(text.getvalue(), path)
 
-    def sheets(self) -> list[Sheet]:
+    def sheets(self) -> list[WorkbookSheet]:
         """The sheets of a workbook."""
-        return [Sheet("table", self.rounded(), self.number_formats())]
+        return [WorkbookSheet("table", self.rounded(), self.number_formats())]
 
     def to_excel(self, path: Path) -> None:
         """Write a workbook: the numbers with formats, and a sheet with the public facts about them;
@@ -135,7 +135,9 @@ class Exportable:
         packed = io.BytesIO()  # a file that cannot be closed would warn when it is collected
         book = load("xlsxwriter", EXTRA).Workbook(packed)
         facts = self.facts_listed()
-        about = [Sheet("about", {"fact": [n for n, _ in facts], "value": [v for _, v in facts]})]
+        about = [
+            WorkbookSheet("about", {"fact": [n for n, _ in facts], "value": [v for _, v in facts]})
+        ]
         used: set[str] = set()
         for sheet in [*self.sheets(), *(about if facts else [])]:
             _write_sheet(book, sheet, _sheet_name(sheet.name, used))
@@ -299,7 +301,7 @@ def csv_cell(value: Any, decimal: str = ".") -> Any:
     return as_csv_text(cell) if isinstance(cell, str) else cell
 
 
-def _write_sheet(book: Any, sheet: Sheet, name: str) -> None:
+def _write_sheet(book: Any, sheet: WorkbookSheet, name: str) -> None:
     """One sheet: a bold header that stays, numbers with formats, columns as wide as they need."""
     page = book.add_worksheet(name)
     bold = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"})

@@ -32,7 +32,7 @@ from duffdp.statistics.registry import statistic_spec
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 Numbers = Sequence[Sequence[int]]  # for each group the drawn numbers
 MAX_DENOMINATOR = 1000  # of relative variances: close ones weigh as well, and stay small numbers
-LEAST_VARIANCE = 1e-200  # below, doubles have none: with a huge epsilon
+MIN_NOISE_VARIANCE = 1e-200  # below, doubles have none: with a huge epsilon
 NoiseKey = tuple[str, Fraction, Fraction, int]  # mechanism, epsilon, weight and how often
 
 
@@ -90,7 +90,7 @@ def relative_variances(facts: Sequence[Facts | None]) -> list[Fraction | None]:
 
     def variance(one: Facts) -> Fraction:
         noise = mechanism_class(draw.mechanism)(one.row_epsilon)
-        return Fraction(max(noise.variance(sensitivity), LEAST_VARIANCE))
+        return Fraction(max(noise.variance(sensitivity), MIN_NOISE_VARIANCE))
 
     unit, least = variance(lowest), Fraction(1, MAX_DENOMINATOR)
     return [

@@ -15,7 +15,7 @@ from duffdp._pipeline.number_text import PERCENT
 from duffdp._text import visible
 from duffdp.domain import Grid
 
-_MAX_LABEL = 28  # letters
+_MAX_PLOT_LABEL = 28  # letters
 _MAX_AXIS_LABEL = 60
 _MAX_SHORT_NUMBER = 1e5  # fewer ticks have room for larger ones
 _LARGE = ((1e9, "billion"), (1e6, "million"))
@@ -148,7 +148,7 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _label(text: str, limit: int = _MAX_LABEL) -> str:
+def _label(text: str, limit: int = _MAX_PLOT_LABEL) -> str:
     """A label without formulas, not too long."""
     text = visible(text)
     cut = text if len(text) <= limit else f"{text[: limit - 1]}…"

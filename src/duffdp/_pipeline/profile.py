@@ -20,7 +20,7 @@ from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.release import Release
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import visible
-from duffdp.domain.cells import MISSING, OTHER
+from duffdp.domain.cells import MISSING, OTHER_VALUES
 
 Kind = Literal["number", "date", "text"]
 
@@ -127,7 +127,7 @@ class ColumnProfile:
         def share(count: float) -> float:
             return min(max(count / total, 0.0), 1.0)
 
-        missing, other = counts[MISSING], 0 if edges.typed else counts[OTHER]
+        missing, other = counts[MISSING], 0 if edges.typed else counts[OTHER_VALUES]
         if not edges.cells:
             listed = share(total - missing - other) if edges.listed else None
             readable = share(total - missing) if listed is None else listed
@@ -139,8 +139,8 @@ class ColumnProfile:
             (math.log(len(counts)) + margin) / row_epsilon
             for margin in (NOISE_MARGIN_NATS, BOUND_MARGIN_NATS, LONE_MARGIN_NATS)
         )
-        end = OTHER + 1 + (len(edges.numbers) + 1 if edges.numbers else 0)
-        numbers, dates = counts[OTHER + 1 : end], counts[end:]
+        end = OTHER_VALUES + 1 + (len(edges.numbers) + 1 if edges.numbers else 0)
+        numbers, dates = counts[OTHER_VALUES + 1 : end], counts[end:]
         sums = [sum(count for count in part if count > noise) for part in (numbers, dates)]
         # The few other counts are subtracted: a sum of all cells would add up all of their noise.
         records = total - missing - other - min(sums)

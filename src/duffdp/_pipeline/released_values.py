@@ -16,7 +16,7 @@ from duffdp.ledger.charge import Result
 from duffdp.statistics.program import OutputColumn, PostProcess
 from duffdp.statistics.spec import Shape
 
-COUNT, TOO_SMALL = "count", "too_small"  # the columns beside values
+SIZE_COLUMN, TOO_SMALL = "count", "too_small"  # the columns beside values
 CellRow = tuple[Any, ...]  # for each column a value
 CellRows = Sequence[CellRow]  # for each group
 GroupSizes = tuple[int, ...]
@@ -121,7 +121,7 @@ def frame_columns(
 
 def frame_column_names(facts: Facts, columns: tuple[OutputColumn, ...]) -> list[str]:
     """The names of these columns; none is that of a key column, in any case."""
-    size = (OutputColumn(COUNT),) if facts.has_sizes else ()
+    size = (OutputColumn(SIZE_COLUMN),) if facts.has_sizes else ()
     small = () if facts.suppression is None else (OutputColumn(TOO_SMALL),)
     return unique_column_names((*size, *columns, *small), facts.by)
 

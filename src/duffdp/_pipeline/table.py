@@ -19,7 +19,7 @@ from duffdp._pipeline.comparison import (
 )
 from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
+from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable, WorkbookSheet
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
 from duffdp._pipeline.level_rows import GroupLevel, adds_up, rows_of_levels, tree_of
@@ -514,13 +514,13 @@ class Table(Exportable):
 
         return sorted(range(len(keys)), key=place)
 
-    def sheets(self) -> list[Sheet]:
+    def sheets(self) -> list[WorkbookSheet]:
         """A sheet with all numbers; with two columns of groups, a cross table for each statistic
         with one number before it.
         """
         crosses = self.cross_tables() if self.is_crossed else []
         return [
-            Sheet(cross.name, cross.rounded(), cross.number_formats())
+            WorkbookSheet(cross.name, cross.rounded(), cross.number_formats())
             for cross in crosses
             if cross.has_single_numbers
         ] + Exportable.sheets(self)

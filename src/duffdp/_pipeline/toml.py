@@ -21,7 +21,7 @@ from duffdp.errors import DuffError, did_you_mean
 
 PIPE = "-"  # the source is what is piped into the command
 REQUIRED = ("source", "epsilon", "release")
-TEXTS = ("source", "ledger", "dataset", "call_id")
+TEXT_FIELDS = ("source", "ledger", "dataset", "call_id")
 FIELDS = tuple(option.name for option in TEXT_FILE_OPTIONS)  # of a source that is text
 SQL_KEY = "sql"  # a query over the source
 PLACES = (*FIELDS, SQL_KEY, "ledger", "dataset", "call_id", "sources")
@@ -101,7 +101,7 @@ def _parse(
         if name not in entries:
             hint = _MISSING.get(name, "")
             raise DuffError(f"the plan needs {name!r}.{hint}")
-    for name in TEXTS:
+    for name in TEXT_FIELDS:
         content = entries.get(name, name)
         if not isinstance(content, str) or not content:
             raise DuffError(f"{name} must be a text, got {content!r}.")

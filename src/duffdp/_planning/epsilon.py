@@ -14,7 +14,7 @@ from duffdp._pipeline.signatures import takes_aliases
 from duffdp._planning.previews import NOT_PRIVATE, SYNTHETIC, Preview, PreviewRequest, SampleOptions
 from duffdp.errors import Argument, DuffError
 
-_MIN_EPSILON, _MAX_EPSILON = 1e-9, 1e6  # of the search
+_MIN_SEARCHED_EPSILON, _MAX_SEARCHED_EPSILON = 1e-9, 1e6  # of the search
 # The ratio of the result to an epsilon that is not enough; from draws no closer one can be told.
 CLOSE_RATIO, SIMULATED_RATIO = 1.001, 1.02
 
@@ -212,11 +212,11 @@ def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float 
     low = high = 1.0
     while is_too_small(high):
         low, high = high, 4 * high
-        if high > _MAX_EPSILON:
+        if high > _MAX_SEARCHED_EPSILON:
             return None
     while low == high or not is_too_small(low):
         low, high = low / 4, low
-        if low < _MIN_EPSILON:
+        if low < _MIN_SEARCHED_EPSILON:
             return high  # any epsilon will do
     while high > ratio * low:
         middle = math.sqrt(low * high)

@@ -17,6 +17,7 @@ from duffdp._pipeline.released_values import number_reader
 from duffdp._pipeline.request import CheckedRequest
 from duffdp._pipeline.run import ArraySource
 from duffdp._planning.outcomes import (
+    NEGLIGIBLE_MASS,
     Effort,
     Outcomes,
     law_of,
@@ -32,10 +33,9 @@ from duffdp.statistics.program import OutputColumn, PostProcess
 
 _PIECES_PER_RUN = 16  # of a law, in each of which the released value is a straight line
 _MAX_PIECES = 2**10  # of a whole law
-_ERROR_DIGITS = 12  # that rounding leaves of an error
-_ROUNDING = 1e-12  # of an error, as a share of the numbers
-_MIN_STEP = 1e-300  # between candidates that are the same double
-_NEGLIGIBLE_MASS = 1e-15  # runs of a law below it are left out
+_EXACT_DIGITS = 12  # that rounding leaves of an error
+_FORECAST_ROUNDING = 1e-12  # of an error, as a share of the numbers
+_MIN_CANDIDATE_STEP = 1e-300  # between candidates that are the same double
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class CandidateErrorLaw:
 
     def __init__(self, law: Law, position: Callable[[int], float], truth: float) -> None:
         start, count, mass = law.runs()
-        heavy = mass > _NEGLIGIBLE_MASS
+        heavy = mass > NEGLIGIBLE_MASS
         start, count, mass = start[heavy], count[heavy], mass[heavy]
         pieces = np.minimum(count, max(1, min(_PIECES_PER_RUN, _MAX_PIECES // len(count))))
         run = np.repeat(np.arange(len(count)), pieces)
@@ -220,11 +220,11 @@ class CandidateErrorLaw:
         first = np.array([position(i) for i in cuts[0].tolist()])
         last, longer = first.copy(), self._count > 1
         last[longer] = [position(i) for i in (cuts[1] - 1)[longer].tolist()]
-        self._slack = _ROUNDING * max(abs(truth), float(np.abs(last).max()))
+        self._slack = _FORECAST_ROUNDING * max(abs(truth), float(np.abs(last).max()))
         self._first, self._last = first - truth, last - truth
         # The distance between two candidates of a piece; any number where there is but one.
         self._step = np.where(longer, (last - first) / np.maximum(self._count - 1, 1), 1.0)
-        self._step[self._step <= 0] = _MIN_STEP
+        self._step[self._step <= 0] = _MIN_CANDIDATE_STEP
 
     def expected_error(self) -> float:
         first, last, count, step = self._first, self._last, self._count, self._step
@@ -258,7 +258,7 @@ class PointErrorLaw:
     """
 
     def __init__(self, deviations: Floats, weights: Floats, scale: float) -> None:
-        digits = _ERROR_DIGITS - math.ceil(math.log10(scale)) if scale else _ERROR_DIGITS
+        digits = _EXACT_DIGITS - math.ceil(math.log10(scale)) if scale else _EXACT_DIGITS
         self._deviations, weights = np.round(deviations, digits), weights / weights.sum()
         self._weights, errors = weights, np.abs(self._deviations)
         order = np.argsort(errors)

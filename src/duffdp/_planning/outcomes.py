@@ -34,7 +34,7 @@ from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatisti
 MAX_LISTED_OUTCOMES = 2**14
 _LISTED_PER_POINT = 2**3  # times as many outcomes as points are still listed
 _NOISE_REACH = 37.0  # nats: exp(-37) is below the precision of doubles
-_NEGLIGIBLE_MASS = 1e-15  # outcomes with less are not listed
+NEGLIGIBLE_MASS = 1e-15  # outcomes and runs of candidates with less are left out
 _LAW_REACH = 40.0  # nats: a law needs no distances beyond
 _DIRECTIONS = 2**4  # of the noise of two numbers, at each distance from 0
 _LAPLACE_EPSILON = 1e-3  # below, staircase noise is Laplace noise: only wider, in proportion
@@ -254,7 +254,7 @@ def _listed_outcomes(program: _ChosenNumbers, limit: int) -> Outcomes | None:
             )
             masses.append(weight * np.prod([axis.ravel() for axis in chances], axis=0))
         sent, weights = np.concatenate(longer), np.concatenate(masses)
-        possible = weights > _NEGLIGIBLE_MASS
+        possible = weights > NEGLIGIBLE_MASS
         sent, weights = sent[possible], weights[possible]
         if len(sent) > limit:
             return None

@@ -32,7 +32,7 @@ from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins, Categories, Digits, Fields, Grid
 from duffdp.errors import Argument, BoundsError, DuffError
 
-QUARTILES = (0.25, 0.5, 0.75)
+PROFILE_QUARTILES = (0.25, 0.5, 0.75)
 # Of epsilon: the number of rows, which every share is divided by, and that of people.
 COUNT_SHARE = Fraction(1, 20)
 # Of a column's epsilon: quartiles that are drawn are better than those of the counts where there
@@ -147,7 +147,7 @@ class ProfilePlan:
             name = f"fields of {column.name}"
             requests.append((ReleaseRequest("histogram", cells | options, name), self._labeled))
             if column.candidates is not None:
-                outputs = {"epsilon": drawn, "qs": QUARTILES, "bounds": column.candidates}
+                outputs = {"epsilon": drawn, "qs": PROFILE_QUARTILES, "bounds": column.candidates}
                 name = f"quartiles of {column.name}"
                 requests.append((ReleaseRequest("quantiles", outputs | options, name), self._data))
         return requests

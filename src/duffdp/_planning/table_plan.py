@@ -18,6 +18,7 @@ from duffdp._engines.universe import read_universe
 from duffdp._facts import Facts
 from duffdp._parameters import (
     COVERS,
+    DEFAULT_CONFIDENCE,
     SMALLEST,
     SUPPRESS_BELOW,
     TOTAL,
@@ -36,7 +37,7 @@ from duffdp._pipeline.export import SimpleTable
 from duffdp._pipeline.level_rows import expected_errors, tree_of
 from duffdp._pipeline.number_text import PERCENT
 from duffdp._pipeline.release import Release
-from duffdp._pipeline.released_values import COUNT, TOO_SMALL, unique_column_names
+from duffdp._pipeline.released_values import TOO_SMALL, unique_column_names
 from duffdp._pipeline.request import CheckedRequest
 from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.table import Measure, Table, margin_name
@@ -62,8 +63,6 @@ KEYS_AND_COUNTS = 4  # a count that finds keys
 COUNTED_AGAIN = Fraction(1, 2)  # what of the count's part finds keys, if it counts again
 MOST_WITH_MARGINS = 2  # columns of groups: for more of them a margin of each set costs too much
 
-# Of intervals; without them, the confidence by which a group is told from an empty one.
-DEFAULT_CONFIDENCE = 0.95
 FOR_ALL = (
     *(
         "column",
@@ -80,6 +79,7 @@ FOR_ALL = (
     *("simultaneous", "suppress_below"),
 )
 SHARE = "share"  # the statistic that can be shown as percent
+COUNT_STATISTIC = "count"  # of people or rows, beside every other statistic
 _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
 
 
@@ -312,7 +312,7 @@ class TablePlan:
         for name, error, note in self._margin_errors():
             row = dict.fromkeys(columns) | {
                 "release": name,
-                "output": COUNT,
+                "output": COUNT_STATISTIC,
                 "mean error": error,
                 "note": note,
             }
@@ -322,7 +322,7 @@ class TablePlan:
 
     def _margin_errors(self) -> list[tuple[str, float, str]]:
         """For each margin of the count its expected error, and a note about another way."""
-        checked = next(one for one in self.plan.releases if one.request.name == COUNT)
+        checked = next(one for one in self.plan.releases if one.request.name == COUNT_STATISTIC)
         groups = checked.selection.leaves
         if checked.selection.universe is not None or not self.has_levels:
             return []
@@ -333,7 +333,7 @@ class TablePlan:
         def facts(one: CheckedRequest | None) -> Facts | None:
             return None if one is None else one.facts(one.plan, one.domain, True, None)
 
-        names = [margin_name(COUNT, margin) for margin in self.margins]
+        names = [margin_name(COUNT_STATISTIC, margin) for margin in self.margins]
         drawn = [facts(checked), *(facts(by_name.get(name)) for name in names)]
         errors, rows = expected_errors(tree, drawn), []
         half = facts(checked.with_epsilon(checked.plan.loss.epsilon / 2))
@@ -451,7 +451,7 @@ class _TableReleases(Plan):
     """
 
     def _label(self, number: int, name: object) -> str:
-        return "" if name == COUNT else f"{name}: "
+        return "" if name == COUNT_STATISTIC else f"{name}: "
 
 
 def _with_groups(
@@ -586,8 +586,15 @@ def _cells(
         )
     for name, values in columns.items():
         refuse_unknown(values, statistics, name)
-    count = {"statistic": COUNT, "name": COUNT, "interval": interval, "contributions": 1}
-    cells = [_Cell(COUNT, COUNT, count)]  # people are counted, each of them once
+    count = {
+        "statistic": COUNT_STATISTIC,
+        "name": COUNT_STATISTIC,
+        "interval": interval,
+        "contributions": 1,
+    }
+    cells = [
+        _Cell(COUNT_STATISTIC, COUNT_STATISTIC, count)
+    ]  # people are counted, each of them once
     for column, requested in statistics.items():
         for cell in _cells_of_column(column, requested):
             spec = statistic_spec(cell.words["statistic"])

@@ -10,9 +10,9 @@ from duffdp.report.formats import rounded
 from duffdp.report.svg import Point, circle, line, polygon, polyline, rectangle, svg, text
 
 DOTS = 20
-_WIDTH, _HEIGHT = 460, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 28, 14, 44
-_BASE, _EDGE = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+_PLOT_WIDTH, _PLOT_HEIGHT = 460, 250
+_PLOT_LEFT, _PLOT_RIGHT, _PLOT_TOP, _PLOT_BOTTOM = 64, 28, 14, 44
+_BASE, _EDGE = _PLOT_HEIGHT - _PLOT_BOTTOM, _PLOT_WIDTH - _PLOT_RIGHT
 _ZERO_ROOM = 16  # below a logarithmic axis, where 0 has its place
 _ICONS, _ICONS_ACROSS, _ICON_SIDE = 100, 10, 13.0
 _BAR_WIDTH, _BAR_HEIGHT = 400, 18
@@ -53,8 +53,8 @@ class LogAxes(NamedTuple):
         low = 10.0 ** math.floor(math.log10(min(positive)) - 1e-9)
         high = 10.0 ** math.ceil(math.log10(max(positive)) + 1e-9)
         return cls(
-            LogScale(curve[0][0], curve[-1][0], _LEFT, _EDGE),
-            LogScale(low, max(high, 10 * low), _BASE - _ZERO_ROOM, _TOP),
+            LogScale(curve[0][0], curve[-1][0], _PLOT_LEFT, _EDGE),
+            LogScale(low, max(high, 10 * low), _BASE - _ZERO_ROOM, _PLOT_TOP),
         )
 
     def places(self, points: Sequence[Point]) -> list[Point]:
@@ -66,15 +66,15 @@ class LogAxes(NamedTuple):
         parts = []
         for value in self.across.ticks():
             x = self.across.at(value)
-            parts.append(line("tick", (x, _TOP), (x, _BASE + 4)))
+            parts.append(line("tick", (x, _PLOT_TOP), (x, _BASE + 4)))
             mark = f"{value:,.0f}" if value >= 1 else f"{value:g}"
             parts.append(text(mark, (x, _BASE + 18), "soft", "middle"))
         for value in (0.0, *self.up.ticks()):
             y = self.up.at(value)
-            parts.append(line("tick", (_LEFT - 4, y), (_EDGE, y)))
+            parts.append(line("tick", (_PLOT_LEFT - 4, y), (_EDGE, y)))
             mark = f"{value:,.0f}" if 1 <= value < 1e6 or not value else f"{value:g}"
-            parts.append(text(mark, (_LEFT - 8, y + 4), "soft", "end"))
-        middle = (_TOP + _BASE) / 2
+            parts.append(text(mark, (_PLOT_LEFT - 8, y + 4), "soft", "end"))
+        middle = (_PLOT_TOP + _BASE) / 2
         parts.append(text(side_label, (12, middle), "label", "middle", turned=True))
         return [*parts, _label_below(below)]
 
@@ -109,13 +109,13 @@ def error_by_epsilon(
     across, up = axes
     if sampling:
         parts.append(axes.band([(across.low, sampling), (across.high, sampling)]))
-        y = max(up.at(sampling) - 5, _TOP + 10)
+        y = max(up.at(sampling) - 5, _PLOT_TOP + 10)
         parts.append(text("sampling", (_EDGE - 4, y), "soft", "end"))
     if remaining is not None and across.low < remaining < across.high:
         x = across.at(remaining)
-        parts.append(line("limit", (x, _TOP), (x, _BASE)))
-        parts.append(text("budget left", (x - 4, _TOP + 10), "soft", "end"))
-    return svg(_WIDTH, _HEIGHT, description, [*parts, *axes.curve(curve, now)])
+        parts.append(line("limit", (x, _PLOT_TOP), (x, _BASE)))
+        parts.append(text("budget left", (x - 4, _PLOT_TOP + 10), "soft", "end"))
+    return svg(_PLOT_WIDTH, _PLOT_HEIGHT, description, [*parts, *axes.curve(curve, now)])
 
 
 def error_by_size(
@@ -128,23 +128,23 @@ def error_by_size(
     if sampling:
         parts.append(axes.band(sampling))
     description = f"Error by the size of a group: {errors}."
-    return svg(_WIDTH, _HEIGHT, description, [*parts, *axes.curve(curve, now)])
+    return svg(_PLOT_WIDTH, _PLOT_HEIGHT, description, [*parts, *axes.curve(curve, now)])
 
 
 def twenty_dots(deviations: Sequence[float], unit: str) -> str:
     """Likely answers: twenty equally likely dots around the truth."""
     reach = max(map(abs, deviations)) or 1.0
-    middle, half, radius = _WIDTH / 2, (_WIDTH - 2 * _LEFT) / 2, 8.0
+    middle, half, radius = _PLOT_WIDTH / 2, (_PLOT_WIDTH - 2 * _PLOT_LEFT) / 2, 8.0
     parts = []
     for share in (-1.0, -0.5, 0.0, 0.5, 1.0):
         x = middle + share * half
-        parts.append(line("tick" if share else "truth", (x, _TOP), (x, _BASE + 4)))
+        parts.append(line("tick" if share else "truth", (x, _PLOT_TOP), (x, _BASE + 4)))
         mark = f"{share * reach:+.3g}" if share else "truth"
         parts.append(text(mark, (x, _BASE + 18), "soft", "middle"))
     stacks: dict[int, list[float]] = {}
     for deviation in deviations:
         stacks.setdefault(round(deviation / reach * half / (2 * radius)), []).append(deviation)
-    height = min(2 * radius, (_BASE - _TOP) / max(map(len, stacks.values())))
+    height = min(2 * radius, (_BASE - _PLOT_TOP) / max(map(len, stacks.values())))
     size = min(radius, height / 2) - 0.5
     for stack in stacks.values():
         x = middle + sum(stack) / len(stack) / reach * half
@@ -157,7 +157,7 @@ def twenty_dots(deviations: Sequence[float], unit: str) -> str:
         f"{rounded(max(deviations))} {unit} off the truth, half of them within "
         f"{rounded(sorted(map(abs, deviations))[DOTS // 2 - 1])} {unit}."
     )
-    return svg(_WIDTH, _HEIGHT, description, parts)
+    return svg(_PLOT_WIDTH, _PLOT_HEIGHT, description, parts)
 
 
 def odds_icons(share: float, subject: str, takes_part: bool) -> str:
@@ -190,4 +190,4 @@ def _present(number: float | None) -> list[float]:
 
 
 def _label_below(label: str) -> str:
-    return text(label, ((_LEFT + _EDGE) / 2, _HEIGHT - 6), "label", "middle")
+    return text(label, ((_PLOT_LEFT + _EDGE) / 2, _PLOT_HEIGHT - 6), "label", "middle")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from duffdp._engines.files.format import Format
 
 TABLE_SEPARATOR = "::"  # between the file of a database and a table in it
-_MAX_FILES, _MAX_DEPTH = 200, 3  # of the list of files
+_MAX_FILES, _MAX_FOLDER_DEPTH = 200, 3  # of the list of files
 _LEDGER_ENDING = ".db"
 Kind = Literal["whole", "number", "text", "moment", "any"]
 
@@ -102,7 +102,7 @@ class Folder:
         for folder, folders, files in os.walk(self.root):
             relative = Path(folder).relative_to(self.root)
             folders[:] = sorted(name for name in folders if name[0] not in "._")
-            if len(relative.parts) >= _MAX_DEPTH:
+            if len(relative.parts) >= _MAX_FOLDER_DEPTH:
                 folders.clear()
             names = (name for name in sorted(files) if name[0] not in "._")
             paths += [

@@ -32,7 +32,7 @@ from duffdp.errors import DuffError
 from duffdp.report.formats import rounded
 from duffdp.report.picker import script_policy
 
-_MAX_THREADS, _MAX_WAITING, _MAX_STREAMS = 2, 12, 12
+_MAX_REQUEST_THREADS, _MAX_WAITING, _MAX_STREAMS = 2, 12, 12
 _POLL_SECONDS = 0.1  # between looks at a running release
 # A report has its own style, and one script that compares two groups.
 _REPORT_POLICY = (
@@ -57,7 +57,7 @@ class Pages:
 
     def __init__(self, state: StudioState, csrf: str) -> None:
         self._state, self._csrf = state, csrf
-        self._threads = asyncio.Semaphore(_MAX_THREADS)
+        self._threads = asyncio.Semaphore(_MAX_REQUEST_THREADS)
         self._waiting = self._streams = 0
         routes = [
             Route("/plan", self.plan, methods=["POST"]),

@@ -25,7 +25,7 @@ from duffdp.domain import Categories, Floats, Membership
 from duffdp.errors import DuffError
 from duffdp.report.formats import rounded
 
-_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the curve, beside that of the plan
+_CURVE_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the curve, beside that of the plan
 _SIZES = (10, 100, 1_000, 10_000, 100_000)
 # Where every point of a curve takes a simulation.
 _SIMULATED_EPSILONS, _SIMULATED_SIZES = (0.03, 0.3, 3.0), (100, 1_000, 10_000)
@@ -230,7 +230,7 @@ class PreviewCache:
         now = forecast.within(request[EPSILON], size, _PROBABILITY, output, draws)
         simulated = expected.draws > 0
         total = float(plan.plan.epsilon)
-        epsilons = _SIMULATED_EPSILONS if simulated else _EPSILONS
+        epsilons = _SIMULATED_EPSILONS if simulated else _CURVE_EPSILONS
         by_epsilon = [(e, error(Fraction(str(e)) * share, size)) for e in epsilons]
         by_epsilon = sorted([*by_epsilon, *([(total, now)] if total not in epsilons else [])])
         sizes = _SIMULATED_SIZES if simulated else _SIZES

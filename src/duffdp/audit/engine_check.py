@@ -200,7 +200,7 @@ def check_engine(engine: Any) -> EngineCheck:
 
 # Records.
 
-NAMES = (
+CHECK_NAMES = (
     *("ANN", "ann", "Ann ", "ann ", " ann", "\u00e4nn", "a\u0308nn", "", "stra\u00dfe", "strasse"),
     *("I", "i", "\u0131", "\u0130", "a'b", 'a"b', "a\\b", "a%", "a_", "NULL", "nan", "0", "00"),
 )
@@ -220,13 +220,13 @@ MOMENTS = (
     *("2024-10-27T02:30:00.000001", "1600-01-01T00:00:00", "9999-12-31T23:59:59.999999"),
 )
 REGION_ROWS, REGION_BLOCK = 35, 7  # of each region, and side by side
-RECORDS = 4 * REGION_ROWS
+CHECK_RECORDS = 4 * REGION_ROWS
 # Scores of a region. No quantile lies between two of them and no count occurs twice, so that every
 # statistic has one true value.
 SCORES = (5,) * 4 + (12,) * 8 + (20,) * 9 + (31,) * 12 + (38,) * 2
 # Absolute; minimum and maximum of `describe` may lie beside a record.
-TOLERANCES = {"describe": 6.0}
-TOLERANCE = 0.5
+MAX_ERRORS = {"describe": 6.0}
+MAX_ERROR = 0.5
 
 
 def poisonous_records() -> Any:
@@ -234,7 +234,7 @@ def poisonous_records() -> Any:
     drop or to fail on.
     """
     pa = load("pyarrow", "cli")
-    places = range(RECORDS)
+    places = range(CHECK_RECORDS)
 
     def cycle(values: Sequence[Any], every: int = 1) -> list[Any]:
         """The values again and again, with a missing one after them."""
@@ -261,9 +261,9 @@ def poisonous_records() -> Any:
             "day": pa.array(days, pa.date32()),
             "moment": pa.array(utc, moment),
             "instant": pa.array(utc, moment).cast(pa.timestamp("us", "UTC")),
-            "name": pa.array(cycle(NAMES), pa.string()),
+            "name": pa.array(cycle(CHECK_NAMES), pa.string()),
             "region": pa.array(cycle((0, 1, 2), every=REGION_BLOCK), pa.int64()),
-            "person": pa.array(cycle(NAMES, every=3), pa.string()),
+            "person": pa.array(cycle(CHECK_NAMES, every=3), pa.string()),
             "person_id": pa.array([i // 3 % 25 for i in places], pa.int64()),
         }
     )
@@ -301,20 +301,20 @@ class _Selection(NamedTuple):
     options: Mapping[str, Any]
 
 
-PLAIN = _Selection("", {})
+EVERYTHING = _Selection("", {})
 REGIONS = {"by": "region", "keys": [0, 1, 2, 3]}
 PEOPLE = {"unit": "person", "contributions": ALL_ROWS}
 SELECTIONS = (
-    PLAIN,
+    EVERYTHING,
     _Selection("by region", REGIONS),
-    _Selection("by name", {"by": "name", "keys": list(NAMES)}),
+    _Selection("by name", {"by": "name", "keys": list(CHECK_NAMES)}),
     _Selection("of people", PEOPLE),
     _Selection("of numbered people", {"unit": "person_id", "contributions": ALL_ROWS}),
     _Selection("of people by region", REGIONS | PEOPLE),
     _Selection("where name = 'ann'", {"where": "name = 'ann'"}),
     _Selection("where real > 0.25", {"where": "real > 0.25"}),
 )
-SELECTIONS_OF = {"small": SELECTIONS, "real": (PLAIN, SELECTIONS[1], SELECTIONS[-1])}
+SELECTIONS_OF = {"small": SELECTIONS, "real": (EVERYTHING, SELECTIONS[1], SELECTIONS[-1])}
 DOMAINS: dict[str, Callable[[], PublicSet]] = {
     "small": partial(Grid, 0, 40, 1),
     "integer": partial(Grid, -(2**61), 2**61, 2**31),
@@ -324,7 +324,7 @@ DOMAINS: dict[str, Callable[[], PublicSet]] = {
     "day": partial(Grid, dt.date(1900, 1, 1), dt.date(2100, 1, 1)),
     "moment": lambda: _hours(None),
     "instant": lambda: _hours(dt.UTC),
-    "name": lambda: Categories(list(NAMES)),
+    "name": lambda: Categories(list(CHECK_NAMES)),
 }
 
 
@@ -355,7 +355,7 @@ def _checks(table: EngineTable) -> Iterator[Callable[[], list[EngineCheckRow]]]:
     for column, make_domain in DOMAINS.items():
         if column not in table.records.column_names:
             continue
-        for selection in SELECTIONS_OF.get(column, (PLAIN,)):
+        for selection in SELECTIONS_OF.get(column, (EVERYTHING,)):
             if not _columns_of(selection) & missing:
                 yield partial(_check_requests, table, column, make_domain(), selection)
     yield partial(_check_caps, table)
@@ -526,7 +526,7 @@ def _check_statistic(
             return [EngineCheckRow(question, "refused", _first_sentence(error))]
     expected = _numbers(_release(table.records, spec, example))
     same = len(numbers) == len(expected) and np.allclose(
-        numbers, expected, rtol=0, atol=TOLERANCES.get(spec.name, TOLERANCE)
+        numbers, expected, rtol=0, atol=MAX_ERRORS.get(spec.name, MAX_ERROR)
     )
     reason = "" if same else f"{numbers!s:.60} where arrays have {expected!s:.60}"
     return [EngineCheckRow(question, "exact" if same else "wrong", reason)]

@@ -21,8 +21,8 @@ from duffdp._optional import load
 from duffdp.errors import UnsupportedData
 
 NEW_PERSON = "a person who joined for the replay"
-DELIMITED = (".csv", ".tsv", ".txt")
-DELIMITERS = ",;\t|"
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+TEXT_DELIMITERS = ",;\t|"
 BYTES = "latin-1"  # every byte is a character, so that fields stay as they are
 OBJECT_LINES = (".jsonl", ".ndjson")
 OTHERS = (
@@ -155,7 +155,7 @@ def neighbor_files(
     lines: _Fields | _Objects
     if ending in OBJECT_LINES:
         lines = _Objects(path, column, unit)
-    elif ending in DELIMITED:
+    elif ending in TEXT_ENDINGS:
         lines = _Fields(path, column, unit, skip_rows)
     else:
         raise UnsupportedData(OTHERS)
@@ -174,7 +174,7 @@ class _Fields:
         lines = text.splitlines(keepends=True)
         title, rest = "".join(lines[:skip_rows]), "".join(lines[skip_rows:])
         first_line = rest.partition("\n")[0]
-        self._delimiter = max(DELIMITERS, key=first_line.count)
+        self._delimiter = max(TEXT_DELIMITERS, key=first_line.count)
         (header, fields), *self._rows = self._split(rest)
         self.header = title + header
         names = [name.encode(BYTES).decode(errors="replace").lstrip("\ufeff") for name in fields]

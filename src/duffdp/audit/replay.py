@@ -15,6 +15,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from duffdp._engines.people import SEED_WORDS
 from duffdp._parameters import EPSILON
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.driver import KeyCall, MechanismCall
@@ -35,7 +36,6 @@ from duffdp.audit.movement import (
 )
 from duffdp.domain import Ints
 
-SEED_WORDS = 4  # of 64 bits
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
 Cost = tuple[LossFamily, Fraction]  # of one draw: what is known of its loss, and epsilon

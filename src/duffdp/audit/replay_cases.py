@@ -19,22 +19,22 @@ from duffdp.domain.pattern import Pattern
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.spec import StatisticSpec
 
-BOUNDS = (0, 1000)
-KEYS = ["a", "b", "c"]
+CASE_BOUNDS = (0, 1000)
+CASE_KEYS = ["a", "b", "c"]
 GROUP_ENDS = (0.8, 0.97)  # shares of the table up to the end of each group but the last
-NODES = 40
+CASE_NODES = 40
 # The rows that count of a person, in all and in each of two groups, and the rows of a person who
 # joins: some do not count.
-SELECTIONS: dict[str, dict[str, Any]] = {
+SELECTIONS_BY_KIND: dict[str, dict[str, Any]] = {
     "row": {},
-    "group": {"by": "group", "keys": KEYS},
+    "group": {"by": "group", "keys": CASE_KEYS},
     "person": {"unit": "person", "contributions": 2},
     "person in groups": {
         "unit": "person",
         "contributions": 2,
         "groups_per_person": 2,
         "by": "group",
-        "keys": KEYS,
+        "keys": CASE_KEYS,
     },
     "found key": {"by": "group", "keys": Pattern("[a-d]", false_keys=1)},
     "person with found keys": {
@@ -45,8 +45,8 @@ SELECTIONS: dict[str, dict[str, Any]] = {
         "keys": Pattern("[a-d]", false_keys=1),
     },
 }
-JOINING_ROWS = 7
-CONFIDENCE = 0.8
+ROWS_OF_JOINING = 7  # more than the two that count
+CASE_CONFIDENCE = 0.8
 FAR = 10.0**6  # a y beyond all others: its slopes are all above or all below those of other rows
 MORE_EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {"quantiles": ({"qs": (0, 0.5, 1)},)}
 
@@ -74,11 +74,13 @@ class ReplayCase:
         if self.spec.of_graphs:
             yield Neighbors("the last edge joins", self.data[:-1], self.data)
             return
-        column, values = "x", tuple(map(float, BOUNDS))
+        column, values = "x", tuple(map(float, CASE_BOUNDS))
         if self.spec.of_pairs:  # the last row is at the end of x, far above or below the others
             column, values = "y", (-FAR, FAR)
-        unit = SELECTIONS[self.kind].get("unit")
-        yield from neighbors(self.data, column=column, values=values, unit=unit, rows=JOINING_ROWS)
+        unit = SELECTIONS_BY_KIND[self.kind].get("unit")
+        yield from neighbors(
+            self.data, column=column, values=values, unit=unit, rows=ROWS_OF_JOINING
+        )
 
     def __call__(self, data: Any, rng: object) -> Any:
         """Run the call."""
@@ -87,8 +89,8 @@ class ReplayCase:
         if self.spec.of_graphs:
             return verb(data, **options)
         if not self.spec.makes_domain:
-            options |= {"bounds": BOUNDS, "step": 1}
-        options |= SELECTIONS[self.kind]
+            options |= {"bounds": CASE_BOUNDS, "step": 1}
+        options |= SELECTIONS_BY_KIND[self.kind]
         if self.spec.of_pairs:
             return verb("x", "y", data=data, **options)
         return verb(data, column="x", **options)
@@ -101,10 +103,10 @@ def replay_cases(rows: int) -> Iterator[ReplayCase]:
     for spec in REGISTRY.values():
         for options in _option_sets(spec):
             if spec.of_graphs:
-                yield ReplayCase(spec, {**options, "nodes": NODES}, "edge", edges)
+                yield ReplayCase(spec, {**options, "nodes": CASE_NODES}, "edge", edges)
                 continue
-            for kind in SELECTIONS:
-                selection = SELECTIONS[kind]
+            for kind in SELECTIONS_BY_KIND:
+                selection = SELECTIONS_BY_KIND[kind]
                 if "unit" in selection and options.get("covers") == "population":
                     continue  # rows of a person are no sample
                 if "by" not in selection and "suppress_below" in options:
@@ -123,9 +125,9 @@ def _option_sets(spec: StatisticSpec) -> Iterator[dict[str, Any]]:
             yield {**example, **chosen}
         first = {**examples[0], **chosen}
         if spec.has_interval(choice):
-            yield {**first, "interval": CONFIDENCE}
+            yield {**first, "interval": CASE_CONFIDENCE}
             if spec.covers_population:
-                yield {**first, "interval": CONFIDENCE, "covers": "population"}
+                yield {**first, "interval": CASE_CONFIDENCE, "covers": "population"}
         if not spec.of_graphs and spec.shape != "distribution":
             yield {**first, "suppress_below": 5}
 
@@ -141,10 +143,10 @@ def synthetic_table(rows: int) -> Any:
         (order * np.uint64(odd) % np.uint64(2**32)).astype(np.float64) / 2**32
         for odd in (2654435761, 2246822519, 3266489917, 668265263)
     ]
-    x = np.minimum(np.floor(-100 * np.log1p(-spread[0])), BOUNDS[1])
-    group = np.array(KEYS)[np.searchsorted(GROUP_ENDS, spread[2])]
-    last = min(rows, JOINING_ROWS)  # a person who joins is in all groups
-    group[rows - last :] = np.resize(KEYS, last)
+    x = np.minimum(np.floor(-100 * np.log1p(-spread[0])), CASE_BOUNDS[1])
+    group = np.array(CASE_KEYS)[np.searchsorted(GROUP_ENDS, spread[2])]
+    last = min(rows, ROWS_OF_JOINING)  # a person who joins is in all groups
+    group[rows - last :] = np.resize(CASE_KEYS, last)
     return arrow.table(
         {
             "x": x,
@@ -157,5 +159,5 @@ def synthetic_table(rows: int) -> Any:
 
 def _edges() -> list[tuple[int, int]]:
     """A graph with triangles; its last edge closes some."""
-    edges = [(i, j) for j in range(NODES) for i in range(j) if (3 * i + 5 * j) % 4 == 0]
+    edges = [(i, j) for j in range(CASE_NODES) for i in range(j) if (3 * i + 5 * j) % 4 == 0]
     return [*edges, (0, 1)] if (0, 1) not in edges else edges

@@ -13,7 +13,7 @@ from duffdp.domain.bins import Bins
 from duffdp.domain.categories import Categories
 
 INSIDE, OUTSIDE = 0, 1
-MISSING, OTHER = 0, 1  # the first cells of all fields; those of the public set follow
+MISSING, OTHER_VALUES = 0, 1  # the first cells of all fields; those of the public set follow
 
 
 class Presence:
@@ -168,7 +168,7 @@ class Fields:
 
     @property
     def size(self) -> int:
-        return OTHER + 1 + (0 if self.members is None else self.members.size)
+        return OTHER_VALUES + 1 + (0 if self.members is None else self.members.size)
 
     @property
     def kind(self) -> str:
@@ -183,12 +183,12 @@ class Fields:
         if not is_present(record):
             return MISSING
         place = -1 if self.members is None else self.members.record_index(record)
-        return OTHER + 1 + place if place >= 0 else OTHER
+        return OTHER_VALUES + 1 + place if place >= 0 else OTHER_VALUES
 
     def label(self, index: int) -> str:
-        if index <= OTHER:
+        if index <= OTHER_VALUES:
             return ("missing", "other")[index]
-        cell = index - OTHER - 1
+        cell = index - OTHER_VALUES - 1
         members = self.members
         return members.label(cell) if isinstance(members, Bins) else f"listed {cell + 1}"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.lattice import Lattice
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
-    from duffdp.mechanisms.ranking import Ranking
+    from duffdp.mechanisms.ranking import NoisyRanking
     from duffdp.mechanisms.staircase import Staircase
     from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 
@@ -27,9 +27,9 @@ __all__ = [
     "Joint",
     "Lattice",
     "Law",
+    "NoisyRanking",
     "PermuteAndFlip",
     "PiecewiseLaplace",
-    "Ranking",
     "Staircase",
     "ThresholdedGeometric",
 ]
@@ -42,7 +42,7 @@ CLASSES = {
     "lattice": "Lattice",
     "joint-exponential": "Joint",
     "two-sided-geometric": "Geometric",
-    "noisy-ranking": "Ranking",
+    "noisy-ranking": "NoisyRanking",
     "staircase": "Staircase",
     "piecewise-laplace": "PiecewiseLaplace",
     "thresholded-geometric": "ThresholdedGeometric",
@@ -52,7 +52,7 @@ _HOME = {
     "Joint": "joint",
     "Lattice": "lattice",
     "PiecewiseLaplace": "piecewise_laplace",
-    "Ranking": "ranking",
+    "NoisyRanking": "ranking",
     "Staircase": "staircase",
     "ThresholdedGeometric": "thresholded_geometric",
 }

@@ -15,7 +15,7 @@ from duffdp._sampling.entropy import Entropy
 from duffdp.mechanisms.geometric import Geometric
 
 
-class Ranking(Geometric):
+class NoisyRanking(Geometric):
     """The positions of the largest whole numbers in falling order, once all have got noise.
 
     Parameters
@@ -48,7 +48,7 @@ class Ranking(Geometric):
     --------
     >>> import duffdp
     >>> from duffdp._sampling.entropy import entropy
-    >>> duffdp.mechanisms.Ranking(9.0).rank([[3, 40, 0, 20]], 1, 2, entropy(1))
+    >>> duffdp.mechanisms.NoisyRanking(9.0).rank([[3, 40, 0, 20]], 1, 2, entropy(1))
     [[1, 3]]
     """
 
@@ -69,7 +69,7 @@ class Ranking(Geometric):
         return list(zip(*self.rank(evidence.numbers, *order), strict=True))
 
     def __repr__(self) -> str:
-        return f"Ranking(epsilon={self.epsilon:g})"
+        return f"NoisyRanking(epsilon={self.epsilon:g})"
 
 
 def ranked(numbers: Sequence[int], places: int, source: Entropy) -> list[int]:

@@ -21,7 +21,7 @@ from duffdp.statistics.registry import REGISTRY, statistic_spec
 _MAX_ROWS = 40
 _MAX_CATEGORIES = 6
 _MAX_DISTRIBUTIONS = 6
-_MAX_LABEL = 22  # letters
+_MAX_CHART_LABEL = 22  # letters
 _BOX = 5  # numbers of a box plot: ends, quartiles, middle
 _LEVELS = (0, 0.25, 0.5, 0.75, 1)  # of shares, at the side of a distribution
 # In pixels; a letter at 12 px is so wide on average.
@@ -180,7 +180,7 @@ def bar_chart(
     """
     if not 1 < len(numbers) <= _MAX_ROWS:
         return None
-    short = [_shortened(label, _MAX_LABEL) for label in labels]
+    short = [_shortened(label, _MAX_CHART_LABEL) for label in labels]
     left = 20 + _LETTER * max(map(len, short))
     values = [
         value
@@ -243,7 +243,7 @@ def point_chart(
     numbers = [number for row in rows for number in row if not number.too_few]
     if not 0 < len(labels) <= _MAX_ROWS:
         return None
-    short = [_shortened(label, _MAX_LABEL) for label in labels]
+    short = [_shortened(label, _MAX_CHART_LABEL) for label in labels]
     left = 20 + _LETTER * max(map(len, short))
     axis = _axis(kind, domain, numbers)
     if axis is None:

@@ -16,7 +16,7 @@ from duffdp.errors import DuffError
 from duffdp.report.results import NamedReleases, result_tables
 
 _GROUP_SIZES = (100, 1_000, 10_000)
-_ROUNDING = 1e-9  # of sums of epsilons
+_EPSILON_ROUNDING = 1e-9  # of sums of epsilons
 _TRUST = "The person who ran this had access to the raw data and is trusted; readers need not be."
 _TIMING = (
     "Not hidden: how long a query takes and how much memory it needs can depend on the records. "
@@ -50,7 +50,7 @@ class BudgetGauge(NamedTuple):
     @property
     def charged(self) -> bool:
         """True if the charges of the ledger cover this report."""
-        return self.other_releases > -_ROUNDING
+        return self.other_releases > -_EPSILON_ROUNDING
 
     def percent(self, amount: float) -> str:
         """A part of the total, for CSS."""
@@ -72,7 +72,7 @@ def budget_gauge(ledger: Any, report: float) -> BudgetGauge:
         ) from None
     other_releases = total - remaining - report
     return BudgetGauge(
-        total, report, 0.0 if abs(other_releases) < _ROUNDING else other_releases, remaining
+        total, report, 0.0 if abs(other_releases) < _EPSILON_ROUNDING else other_releases, remaining
     )
 
 

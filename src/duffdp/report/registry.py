@@ -74,7 +74,7 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 TEXT, NEEDED_TEXT = Rule(), Rule(required=True)
-TEXTS = Rule(list, required=True, check=_is_list_of_texts)
+TEXT_LIST = Rule(list, required=True, check=_is_list_of_texts)
 #: The rules of the registry for an entry (opendp/deployments-registry-data, commit 3e9c812). A part
 #: that is a dictionary has fields of its own; a part whose first field is needed is needed only if
 #: it is there, except `basic`.
@@ -85,7 +85,7 @@ RULES: dict[str, Any] = {
     "deployment": {
         "basic": {
             "name": NEEDED_TEXT,
-            "data_curators": TEXTS,
+            "data_curators": TEXT_LIST,
             "intended_use": NEEDED_TEXT,
             "data_product_type": Rule(choices=PRODUCTS, required=True),
             "data_product_region": NEEDED_TEXT,
@@ -125,7 +125,7 @@ RULES: dict[str, Any] = {
             "mechanisms": TEXT,
             "justification": TEXT,
         },
-        "administrative": {"sources": TEXT, "notes": TEXT, "registry_authors": TEXTS},
+        "administrative": {"sources": TEXT, "notes": TEXT, "registry_authors": TEXT_LIST},
     },
 }
 NEEDED_PARTS = ("deployment", "deployment.basic")

@@ -77,7 +77,7 @@ class ReleaseResult(NamedTuple):
         return "" if counts else numbers[len(numbers) // 2].text
 
 
-class CrossCell(NamedTuple):
+class ReportCell(NamedTuple):
     """One cell of a cross table: its numbers, and its shade from 0, none, to the darkest."""
 
     numbers: list[ReleasedNumber]
@@ -96,7 +96,7 @@ class CrossResult(NamedTuple):
 
     result: ReleaseResult
     header: list[str]
-    rows: list[tuple[str, bool, list[CrossCell | None]]]  # label, whether a margin, cells
+    rows: list[tuple[str, bool, list[ReportCell | None]]]  # label, whether a margin, cells
 
     @property
     def parts(self) -> str:
@@ -185,14 +185,14 @@ class ResultTable(NamedTuple):
         # The count of a group says by itself that it is small.
         sizes = result is self.results[0] and [c.kind for c in result.columns] == ["count"]
 
-        def cell(row: tuple[bool, str], column: tuple[bool, str]) -> CrossCell | None:
+        def cell(row: tuple[bool, str], column: tuple[bool, str]) -> ReportCell | None:
             place = places.get((row, column))
             if place is None:
                 return None
             numbers = [one.numbers[place] for one in result.columns]
             margin = row[0] or column[0]
             hidden = self.too_small[place] and not sizes
-            return CrossCell(numbers, hidden, margin, shades.get(place, 0))
+            return ReportCell(numbers, hidden, margin, shades.get(place, 0))
 
         lines = [(row[1], row[0], [cell(row, column) for column in across]) for row in rows]
         return CrossResult(result, [self.by[0], *(text for _, text in across)], lines)

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Sequence, Set
 
-from duffdp._facts import FINDING, SIZE, MechanismPart
+from duffdp._facts import KEY_DRAW, SIZE, MechanismPart
 from duffdp._parameters import ZERO_BELOW
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
@@ -327,7 +327,7 @@ def _part(part: MechanismPart) -> str:
         return description
     if part.utility == SIZE:
         return f"{description}, for the number of records of each group"
-    if part.utility == FINDING:
+    if part.utility == KEY_DRAW:
         return f"{description}, to find the groups"
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"

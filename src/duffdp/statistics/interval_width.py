@@ -24,7 +24,7 @@ from duffdp.errors import DuffError
 from duffdp.statistics.program import Columns, DrawSpec, ProgramRun, ReleaseProgram
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS
 from duffdp.statistics.records import counts_of
-from duffdp.statistics.statistic import TAIL_NATS, DistanceStatistic, Scope
+from duffdp.statistics.statistic import STEPS_PER_RECORD, TAIL_NATS, DistanceStatistic, Scope
 
 Sides = Literal["both", "low", "high"]
 
@@ -35,7 +35,6 @@ VALUES_SHARE = Fraction(1, 2)
 # it, and one width for both sides would then reach for a bound on the other side as well. By q
 # alone, because the number of records is private; other lines than a tenth were not compared.
 ONE_WIDTH_FROM = Fraction(1, 10)
-STEPS_PER_RECORD = 64  # of a score
 FACTOR_PARTS = 64  # widths of several quantiles differ by at most this factor
 MAX_SCORE_STEPS = 2**61  # scores fit into 64 bits
 

@@ -37,7 +37,7 @@ from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
 
-QUARTILES = Fraction(1, 4), Fraction(3, 4)
+OUTER_QUARTILES = Fraction(1, 4), Fraction(3, 4)
 MAX_IQR_LEVELS = 2**13  # work grows with their square; the rest is left to the tail
 MAX_IQR_NUMBERS = 2**18  # computed at once
 
@@ -95,7 +95,7 @@ class InterquartileRange(DistanceStatistic):
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         domain: Grid = scope.domain
         levels = math.ceil(min(max_distance + 1, MAX_IQR_LEVELS))
-        ranks = yield from ask(RanksNear(tuple((q, 3 * levels // 4 + 2) for q in QUARTILES)))
+        ranks = yield from ask(RanksNear(tuple((q, 3 * levels // 4 + 2) for q in OUTER_QUARTILES)))
 
         def all_records() -> Inquiry[ReachableInterval]:
             counts = yield from ask(ValueCounts())
@@ -233,16 +233,16 @@ class InterquartileRangeSpec(StatisticSpec):
             return column.with_ends()
 
         if interval.covers == "data":
-            quartiles = quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)
-            program = around_quantiles(quartiles, QUARTILES, names, interval)
+            quartiles = quantiles_program(OUTER_QUARTILES, settings.for_share(share)).scaled(share)
+            program = around_quantiles(quartiles, OUTER_QUARTILES, names, interval)
             return replace(program, post_process=PostProcess(columns, _range_of_quartiles))
         value = self.program_for_share(parameters, settings, share)
         rate = interval.failure_rate_each(1) / 2
-        ends = end_draws(QUARTILES, names, rate, 1 - share, interval)
+        ends = end_draws(OUTER_QUARTILES, names, rate, 1 - share, interval)
         return value.beside(ends, PostProcess(columns, _values_between_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
-        first, third = exact_quantiles(QUARTILES, engine)
+        first, third = exact_quantiles(OUTER_QUARTILES, engine)
         return [domain.difference(third - first)]
 
     def step_rule(self, choice: Choice) -> StepRule:

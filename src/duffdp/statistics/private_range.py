@@ -15,11 +15,10 @@ from duffdp._engines.requests import Inquiry, Ranks, RanksNear, ask
 from duffdp._steps import StepFunction, Windows, merged
 from duffdp.domain import Array, Grid, Ints
 from duffdp.statistics.program import NOT_DRAWN
-from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.statistics.statistic import STEPS_PER_RECORD, DistanceStatistic, Scope
 
 WIDTH_COUNT = 33  # widths of intervals: the whole range, and each half an octave narrower
 MAX_RANGE_RANKS = 2**18  # counted from either end
-STEPS_PER_RECORD = 64  # of a score
 EXCLUDED_SCORE = 2**50  # of an interval that must not be drawn
 # For half an octave: probabilities are in proportion to width**-4.
 MAX_WIDTH_NATS = 2 * math.log(2)

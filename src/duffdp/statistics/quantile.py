@@ -46,7 +46,6 @@ from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 
-HALF = Fraction(1, 2)
 Ends = tuple[int, int]
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
 # shapes and sizes of data (`python -m benchmarks.lattice`). On finer domains it errs as much on
@@ -493,7 +492,7 @@ class MedianSpec(StatisticSpec):
     baselines = "quantile"
 
     def _q(self, parameters: Parameters) -> Fraction:
-        return HALF
+        return Fraction(1, 2)
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         return quantile_program(self._q(parameters), self.name, settings)

@@ -43,7 +43,7 @@ def _read_between(between: Any) -> Bins | None:
         ) from None
 
 
-VALUES: Parameter[Categories | None] = Parameter(
+SHARE_VALUES: Parameter[Categories | None] = Parameter(
     name="values",
     help="The public values that a record is among; or @FILE, one per line.",
     doc="The public values that a record is among; instead of `between`.",
@@ -84,7 +84,7 @@ class ShareSpec(StatisticSpec):
     """The share of records inside a public set."""
 
     name = "share"
-    parameters = (VALUES, BETWEEN)
+    parameters = (SHARE_VALUES, BETWEEN)
     domain_parameters = frozenset({"values", "between"})
     examples = ({"between": (0, 1)}, {"values": (1, 2)})
     choices = ("best",)

@@ -22,6 +22,7 @@ from duffdp.statistics.records import answer_records
 # Candidates that weigh less than this many nats all together are left to the tail of a window,
 # which is visited about once in 160,000 draws.
 TAIL_NATS = 12.0
+STEPS_PER_RECORD = 64  # of scores that cost fractions of a record
 
 
 class Scope(NamedTuple):

@@ -52,7 +52,7 @@ VARIANCE_ROUGH_SHARE, VARIANCE_SUMS_SHARE = Fraction(1, 24), Fraction(5, 8)
 MIN_VARIANCE_WEIGHT = 50
 # Where noise may be all that there is: the part of its scale that is taken off soft counts, and the
 # least variance, as a part of the square of the range in proportion to that noise.
-NOISE_REMOVED, LEAST_VARIANCE = Fraction(2, 5), Fraction(1, 100)
+NOISE_REMOVED, MIN_SPREAD = Fraction(2, 5), Fraction(1, 100)
 
 EndRecords = tuple[tuple[Ints, Ints], tuple[Ints, Ints]]  # values and counts from either end
 
@@ -374,7 +374,7 @@ def released_variance(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fr
     )
     middle = max(Fraction(numbers[-2]), zero)
     records = (low + middle + high) / levels.top**2
-    least = LEAST_VARIANCE / max(unspent * records, Fraction(1))
+    least = MIN_SPREAD / max(unspent * records, Fraction(1))
     width = levels.top << levels.shift
     return min(max(_share(low, middle, high), least) * width**2, Fraction(top**2, 4))
 

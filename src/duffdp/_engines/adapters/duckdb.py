@@ -20,7 +20,7 @@ import numpy as np
 from duffdp._engines.adapters.arrow_stream import batches
 from duffdp._engines.adapters.query import NarwhalsQuery
 from duffdp._engines.files.fields import FILE_ZONE
-from duffdp._engines.queries.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
+from duffdp._engines.queries.names import COLUMN_NAME, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 from duffdp.domain import Array
 from duffdp.errors import UnsupportedData
 
@@ -138,7 +138,7 @@ class DuckdbRelation(NarwhalsQuery):
         name_cases = " ".join(f"WHEN GROUPING(\"{name}\") = 0 THEN '{name}'" for name in names)
         parts = [
             *by,
-            f"CASE {name_cases} END AS {COLUMN}",
+            f"CASE {name_cases} END AS {COLUMN_NAME}",
             f"coalesce({', '.join(quoted)}) AS {INDEX}",
             f"count(*) AS {COUNT}",
         ]

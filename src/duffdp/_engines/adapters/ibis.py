@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from duffdp._engines.adapters.query import NarwhalsQuery, QueryAdapter
 from duffdp._engines.queries.names import (
-    COLUMN,
+    COLUMN_NAME,
     COPY,
     COUNT,
     INDEX,
@@ -213,9 +213,9 @@ class IbisTable(NarwhalsQuery):
         native = rows.to_native()
         column_name = ibis.array([ibis.literal(name) for name in names]).unnest()
         index = ibis.array([native[name] for name in names]).unnest()
-        listed = self.nw.from_native(native.select(*by, **{COLUMN: column_name, INDEX: index}))
+        listed = self.nw.from_native(native.select(*by, **{COLUMN_NAME: column_name, INDEX: index}))
         present = listed.filter(~self.nw.col(INDEX).is_null())
-        return present.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
+        return present.group_by(*by, COLUMN_NAME, INDEX).agg(self.nw.len().alias(COUNT))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa

@@ -428,7 +428,7 @@ def _kind(dtype: Any) -> Kind:
 # NULLIF, LEAST and GREATEST make what lies outside of two ends missing, and LEAST and GREATEST pass
 # over what is missing already. Arithmetic goes by numeric, of which each result is between -1e308
 # and 1e308, to 300 decimals: far from its own limits, and a double or 0.
-_END, _PLACES = "1e308", 300
+_END, _SCALE = "1e308", 300
 _SQL_TYPES = {
     "boolean": "boolean",
     "integer": "numeric",
@@ -472,7 +472,7 @@ def _clamp_integer(value: str) -> str:
 
 def _rounded(value: str) -> str:
     """A number of which the next step takes no longer than it has to."""
-    return _finite(f"trim_scale(round({value}, {_PLACES}))")
+    return _finite(f"trim_scale(round({value}, {_SCALE}))")
 
 
 def _clamp_years(kind: str) -> str:
@@ -537,7 +537,7 @@ _FORMS = {
     "sign integer": "sign(({0})::numeric)",
     "round": _finite("round({0}, {1})"),
     # Any number below 0 is below this one as well.
-    "sqrt": f"sqrt(CAST(NULLIF(GREATEST({{0}}, -1e-{_PLACES}), -1e-{_PLACES}) AS float8))",
+    "sqrt": f"sqrt(CAST(NULLIF(GREATEST({{0}}, -1e-{_SCALE}), -1e-{_SCALE}) AS float8))",
     "ln": "ln(CAST(NULLIF(GREATEST({0}, 0), 0) AS float8))",
     # texts
     "left": "left({0}, {1})",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from duffdp._engines.queries.names import COLUMN, COUNT, INDEX
+from duffdp._engines.queries.names import COLUMN_NAME, COUNT, INDEX
 from duffdp._engines.sql.parse import ReadQuery
 from duffdp.domain import Array
 
@@ -104,8 +104,8 @@ class QueryAdapter(Protocol):
         """Let go of what is stored."""
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
-        """Number of rows with each number in each of the columns `names`, by groups: `by`, COLUMN,
-        INDEX, COUNT. By one pass over the rows; missing values do not count.
+        """Number of rows with each number in each of the columns `names`, by groups: `by`,
+        COLUMN_NAME, INDEX, COUNT. By one pass over the rows; missing values do not count.
         """
 
     def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
@@ -193,9 +193,9 @@ class NarwhalsQuery:
         """Nothing is."""
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
-        listed = rows.unpivot(on=names, index=by, variable_name=COLUMN, value_name=INDEX)
+        listed = rows.unpivot(on=names, index=by, variable_name=COLUMN_NAME, value_name=INDEX)
         present = listed.filter(~self.nw.col(INDEX).is_null())
-        return present.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
+        return present.group_by(*by, COLUMN_NAME, INDEX).agg(self.nw.len().alias(COUNT))
 
     def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
         return None

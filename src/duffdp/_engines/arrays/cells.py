@@ -20,12 +20,12 @@ from duffdp._engines.requests import (
     ValueCounts,
 )
 from duffdp.domain import Array, Bins, Categories, Cells, Fields, Ints, Membership, Presence
-from duffdp.domain.cells import INSIDE, MISSING, OTHER, OUTSIDE, is_present
+from duffdp.domain.cells import INSIDE, MISSING, OTHER_VALUES, OUTSIDE, is_present
 from duffdp.domain.reading import EPOCH, FINER
 
 MAX_CELLS = 2**24  # cells of all groups that one histogram holds: 128 MiB
 # Groups of a block, more if they have no more cells than this.
-BLOCK_GROUPS, BLOCK_CELLS = 256, 2**16
+HISTOGRAM_GROUPS, HISTOGRAM_CELLS = 256, 2**16
 # Equal records of these types equal the same categories: one of them is looked up for all.
 _HASHED_BY_VALUE = frozenset({str, bytes, int, float, bool, type(None)})
 _NO_PYTHON_TIME = object()  # present, and equal to no category
@@ -79,7 +79,7 @@ class CellEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces."""
-        step = max(BLOCK_CELLS // self._size, BLOCK_GROUPS)
+        step = max(HISTOGRAM_CELLS // self._size, HISTOGRAM_GROUPS)
         return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
@@ -184,7 +184,9 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
 
 def field_cells(place: Ints, missing: Array) -> Ints:
     """The cells of all fields, from their places in the public set, -1 for none."""
-    cells: Ints = np.where(missing, MISSING, np.where(place >= 0, OTHER + 1 + place, OTHER))
+    cells: Ints = np.where(
+        missing, MISSING, np.where(place >= 0, OTHER_VALUES + 1 + place, OTHER_VALUES)
+    )
     return cells
 
 

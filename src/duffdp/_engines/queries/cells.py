@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp._engines.queries.names import COLUMN, COUNT, GROUP, HIGHS, INDEX, INDEXES, LOWS
+from duffdp._engines.queries.names import COLUMN_NAME, COUNT, GROUP, HIGHS, INDEX, INDEXES, LOWS
 from duffdp._engines.queries.ranks import Ranges, group_counts
 from duffdp._engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp._engines.requests import GroupedCounts
@@ -61,7 +61,7 @@ def count_cells(
         cell = rows.nw.when(present if inside is None else inside).then(_cell(rows, cells))
         columns.append(cell.alias(name))
     fetched = rows.fetch(rows.adapter.counts(frame.select(*by, *columns), names, by), by)
-    column_names = np.array(fetched[COLUMN], dtype=str)
+    column_names = np.array(fetched[COLUMN_NAME], dtype=str)
     return [_grouped(rows, fetched, column_names == name) for name in names]
 
 

@@ -19,9 +19,9 @@ from duffdp._engines.queries.names import (
     COUNT,
     GROUP,
     INDEXES,
-    OTHER,
     PERSON,
     PRESENT,
+    SECOND_VALUE,
     VALUE,
     VALUES,
 )
@@ -37,8 +37,7 @@ from duffdp.domain import (
     PublicSet,
     Scale,
 )
-from duffdp.domain.cells import INSIDE, MISSING, OUTSIDE
-from duffdp.domain.cells import OTHER as OTHER_FIELD
+from duffdp.domain.cells import INSIDE, MISSING, OTHER_VALUES, OUTSIDE
 from duffdp.domain.snapping import (
     reaches_expression,
     rounded_down,
@@ -219,7 +218,7 @@ class IndexColumn:
     def _with_field(self, rows: Any, fields: Fields) -> Any:
         """The cell of every row, whether it has a value or not; PRESENT may be overwritten."""
         nw, index, members = self.nw, self.nw.col(self.index), fields.members
-        missing, other = (nw.lit(cell, nw.Int64) for cell in (MISSING, OTHER_FIELD))
+        missing, other = (nw.lit(cell, nw.Int64) for cell in (MISSING, OTHER_VALUES))
         if members is None:
             cell = nw.when(self.missing()).then(missing).otherwise(other)
             return rows.with_columns(cell.alias(self.index))
@@ -227,11 +226,11 @@ class IndexColumn:
             absent = self.missing()  # said here: numbers may replace the value
             rows = rows.with_columns(absent.alias(PRESENT))
             rows = self._with_bin(rows, members)
-            present = nw.when(index >= 0).then(index + OTHER_FIELD + 1).otherwise(other)
+            present = nw.when(index >= 0).then(index + OTHER_VALUES + 1).otherwise(other)
             cell = nw.when(nw.col(PRESENT)).then(missing).otherwise(present)
             return rows.with_columns(cell.alias(self.index))
         rows = replace(self, domain=members).all_rows(rows)
-        present = nw.when(index.is_null()).then(other).otherwise(index + OTHER_FIELD + 1)
+        present = nw.when(index.is_null()).then(other).otherwise(index + OTHER_VALUES + 1)
         cell = nw.when(nw.col(PRESENT)).then(present).otherwise(missing)
         return rows.with_columns(cell.alias(self.index))
 
@@ -261,8 +260,8 @@ class QueryRows:
     nw, adapter
         narwhals, and the adapter of the engine.
     rows
-        VALUES of the columns, OTHER if they are pairs, the columns of groups, and PERSON if people
-        are protected, in a narwhals frame.
+        VALUES of the columns, SECOND_VALUE if they are pairs, the columns of groups, and PERSON if
+        people are protected, in a narwhals frame.
     keys
         Public values as the columns of groups hold them.
     columns
@@ -286,7 +285,7 @@ class QueryRows:
         self._keys, self._cap, self._order = keys, cap, order
         self._schema = schema = rows.collect_schema()
         values = [VALUES.format(at) for at in range(len(columns))]
-        self.by = [name for name in schema if name not in (*values, OTHER, PERSON)]
+        self.by = [name for name in schema if name not in (*values, SECOND_VALUE, PERSON)]
         self.groups = 1 if keys is None else keys.size
         self.has_people = PERSON in schema
         #: Rows are counted by their own group columns first, and joined with the keys after that:
@@ -304,7 +303,7 @@ class QueryRows:
         ]
         self._rows = rows
         self._capped: Any = None  # rows of people that count, as candidates; pairs are none
-        if self.has_people and OTHER not in schema:
+        if self.has_people and SECOND_VALUE not in schema:
             single = len(columns) == 1
             # Once: every query is about the same rows of a person.
             self._capped = adapter.stored(
@@ -407,11 +406,11 @@ class QueryRows:
 
     def pairs(self) -> list[Pairs]:
         """All rows that count, fetched: the pairs of each group."""
-        rows = self._present(self._rows, [VALUE, OTHER])
-        numbers = (self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, OTHER))
+        rows = self._present(self._rows, [VALUE, SECOND_VALUE])
+        numbers = (self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, SECOND_VALUE))
         rows = self.join_keys(rows.with_columns(*numbers))
         fetched = self.adapter.fetch(self._cap_people(rows) if self.has_people else rows)
-        x, y = (np.asarray(fetched[name], dtype=np.float64) for name in (VALUE, OTHER))
+        x, y = (np.asarray(fetched[name], dtype=np.float64) for name in (VALUE, SECOND_VALUE))
         group = None if self._keys is None else np.asarray(fetched[GROUP], dtype=np.int64)
         return pairs_by_group(x, y, group, self.groups)
 

@@ -16,9 +16,9 @@ from duffdp._engines.queries.names import (
     GROUP,
     HIGHS,
     INDEXES,
-    LEVELS,
+    LEVEL_SUMS,
     LOWS,
-    RECORDS,
+    RECORD_COUNTS,
     SQUARES,
     STARTS,
     WIDTHS,
@@ -73,9 +73,9 @@ def level_sums(
     columns = sorted({slot.column for slot in slots})
     frame, by = rows.in_groups(rows.side_by_side(columns), limits)
     indices = {column: nw.col(INDEXES.format(column)) for column in columns}
-    aggregates = [index.count().alias(RECORDS.format(c)) for c, index in indices.items()]
+    aggregates = [index.count().alias(RECORD_COUNTS.format(c)) for c, index in indices.items()]
     for slot, is_uniform in zip(slots, uniform, strict=True):
-        level, square = LEVELS.format(slot.number), SQUARES.format(slot.number)
+        level, square = LEVEL_SUMS.format(slot.number), SQUARES.format(slot.number)
         index = indices[slot.column]
         if is_uniform:
             (quantization, *_) = slot.quantizations.values()
@@ -173,12 +173,12 @@ def _read(fetched: dict[str, Any], slots: Sequence[_Slot]) -> dict[Key, Sums]:
     groups = whole_numbers(fetched[GROUP]).tolist() if GROUP in fetched else [0]
     sums: dict[Key, Sums] = {}
     for number, column, _, quantizations in slots:
-        names = LEVELS.format(number), SQUARES.format(number)
+        names = LEVEL_SUMS.format(number), SQUARES.format(number)
         sums |= {(column, g, quantization): Sums() for g, quantization in quantizations.items()}
         for at, group in enumerate(groups):
             if group in quantizations:
                 key = column, group, quantizations[group]
-                records = _number(fetched[RECORDS.format(column)][at])
+                records = _number(fetched[RECORD_COUNTS.format(column)][at])
                 row = Sums(records, *(_from_pieces(fetched, at, name) for name in names))
                 sums[key] = Sums(*map(add, sums[key], row))
     return sums

@@ -330,7 +330,7 @@ class TimeSteps(Writing):
         return self._make(f"{term.kind} in zone", kind, node, self._clamp_years(term, node), zone)
 
 
-_PLACES = 300
+_MAX_ROUND_PLACES = 300
 _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _ARITHMETIC = {
     "Add": "add",
@@ -404,7 +404,7 @@ class NumberSteps(TextSteps, TimeSteps):
     def rounded(self, node: Any) -> Term:
         places, term = node.args.get("decimals"), self.term(node.this)
         fixed = 0 if places is None else self.term(places).value
-        if type(fixed) is not int or abs(fixed) > _PLACES:
+        if type(fixed) is not int or abs(fixed) > _MAX_ROUND_PLACES:
             raise self._refused(node)
         if term.kind is Kind.integer and fixed >= 0:
             return term

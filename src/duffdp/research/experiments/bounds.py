@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from duffdp import Grid
 from duffdp.mechanisms import Exponential
 from duffdp.research import guarantees, sensitivity
 from duffdp.research.baselines import SmoothCauchy
+from duffdp.research.experiments import WIDE_GRID
 from duffdp.research.experiments.palette import COLOUR, plt, save, table
 from duffdp.statistics import Median
 
-EPSILONS = (1.0, 4.0)
+BOUND_EPSILONS = (1.0, 4.0)
 ETAS = np.geomspace(0.5, 1e-6, 40)
-GRID = Grid(-10.0, 10.0)
 CURVES = {
     "duff_exact": ("Duff, exact", COLOUR["duff"], "-"),
     "finite_domain": ("Duff, finite-domain bound (Asi, Duchi)", "#009E73", "--"),
@@ -26,7 +25,7 @@ CURVES = {
     "cauchy_clipped": ("SmoothSens, δ = 0, exact, clipped", COLOUR["cauchy"], "-"),
     "cauchy_bound": ("SmoothSens, δ = 0, tangent bound", COLOUR["cauchy"], "--"),
 }
-ROWS: list[dict[str, Any]] = []
+BOUND_ROWS: list[dict[str, Any]] = []
 
 
 def run() -> Iterator[str]:
@@ -34,8 +33,8 @@ def run() -> Iterator[str]:
     is the distance to a bound.
     """
     values = np.random.default_rng(19).normal(size=1000)
-    spread, steps = sensitivity.median(values, GRID), Median().steps(values, GRID)
-    for epsilon in EPSILONS:
+    spread, steps = sensitivity.median(values, WIDE_GRID), Median().steps(values, WIDE_GRID)
+    for epsilon in BOUND_EPSILONS:
         law, cauchy = Exponential(epsilon).law(steps), SmoothCauchy(epsilon).law(spread)
         errors = np.geomspace(1e-3, 10, 300)
         theorem = np.array(
@@ -43,7 +42,7 @@ def run() -> Iterator[str]:
         )
         for eta in map(float, ETAS):
             proven = np.flatnonzero(theorem <= eta)
-            ROWS.append(
+            BOUND_ROWS.append(
                 {
                     "epsilon": epsilon,
                     "eta": eta,
@@ -62,16 +61,16 @@ def run() -> Iterator[str]:
 
 def at(epsilon: float, eta: float, name: str) -> float:
     """The value of a curve at the eta nearest to the one asked for."""
-    rows = [row for row in ROWS if row["epsilon"] == epsilon]
+    rows = [row for row in BOUND_ROWS if row["epsilon"] == epsilon]
     return float(min(rows, key=lambda row: abs(np.log(row["eta"] / eta)))[name])
 
 
 def draw(folder: Path) -> None:
     """One panel an epsilon, and a table."""
-    table(folder, "bounds", ROWS)
+    table(folder, "bounds", BOUND_ROWS)
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained", sharey=True)
-    for axis, epsilon in zip(axes, EPSILONS, strict=True):
-        rows = [row for row in ROWS if row["epsilon"] == epsilon]
+    for axis, epsilon in zip(axes, BOUND_EPSILONS, strict=True):
+        rows = [row for row in BOUND_ROWS if row["epsilon"] == epsilon]
         for name, (label, colour, line) in CURVES.items():
             axis.plot([row[name] for row in rows], ETAS, color=colour, ls=line, label=label)
         axis.axvline(10, color="#999999", lw=0.8)

@@ -9,31 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from duffdp import Categories, Grid
+from duffdp import Categories
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.research import sensitivity
 from duffdp.research.baselines import Laplace, SmoothCauchy, SmoothLaplace, SmoothPareto
+from duffdp.research.experiments import PLOTTED, SET_RECORDS, WIDE_GRID
 from duffdp.research.experiments.palette import plt, save, style, table
 from duffdp.statistics import Mean, Mode
 
-N, SETS = 1000, 20
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
-BOUNDS = (-10.0, 10.0)
-CATEGORIES = Categories(range(20))
-SHARES = (
-    1 / np.arange(4, 24) / np.sum(1 / np.arange(4, 24))
-)  # the first leads the second by a fifth
+MEAN_SETS = 20  # data sets that errors are averaged over
+VOTE_OPTIONS = Categories(range(20))
+# The first option leads the second by a fifth.
+VOTE_SHARES = 1 / np.arange(4, 24) / np.sum(1 / np.arange(4, 24))
 MODES = {
     "duff": "Duff (exponential mechanism, ε/2)",
     "full-rate": "exponential mechanism, full ε",
     "flip": "permute-and-flip, full ε",
 }
-ERRORS: dict[tuple[str, float, str], list[float]] = {}
+MEAN_AND_MODE_ERRORS: dict[tuple[str, float, str], list[float]] = {}
 
 
 def sum_and_count(values: Any, epsilon: float, rng: np.random.Generator) -> float:
     """Mean error, over 400 draws, of a noisy sum over a noisy count with half of epsilon each."""
-    low, high = BOUNDS
+    low, high = WIDE_GRID.lower, WIDE_GRID.upper
     middle, reach = (low + high) / 2, (high - low) / 2
     total = np.sum(values - middle) + rng.laplace(scale=2 * reach / epsilon, size=400)
     count = np.maximum(len(values) + rng.laplace(scale=2 / epsilon, size=400), 1)
@@ -42,30 +40,30 @@ def sum_and_count(values: Any, epsilon: float, rng: np.random.Generator) -> floa
 
 def run() -> Iterator[str]:
     """Yields once a data set."""
-    grid = Grid(*BOUNDS)
-    for number in range(SETS):
+    grid, bounds = WIDE_GRID, (WIDE_GRID.lower, WIDE_GRID.upper)
+    for number in range(MEAN_SETS):
         rng = np.random.default_rng([17, number])
-        values = np.clip(rng.normal(size=N), *BOUNDS)
+        values = np.clip(rng.normal(size=SET_RECORDS), *bounds)
         spread, steps = sensitivity.mean(values, grid), Mean().steps(values, grid)
-        votes = rng.choice(20, size=N, p=SHARES)
+        votes = rng.choice(20, size=SET_RECORDS, p=VOTE_SHARES)
         ballots = {
-            rate: Mode(rate).steps(votes, CATEGORIES) for rate in (Fraction(1, 2), Fraction(1))
+            rate: Mode(rate).steps(votes, VOTE_OPTIONS) for rate in (Fraction(1, 2), Fraction(1))
         }
         winners = np.flatnonzero(np.bincount(votes, minlength=20) == np.bincount(votes).max())
-        for epsilon in EPSILONS:
+        for epsilon in PLOTTED:
             laws: dict[str, Any] = {
                 "duff": Exponential(epsilon).law(steps),
                 "laplace": Laplace(epsilon).law(spread),
                 "cauchy": SmoothCauchy(epsilon).law(spread),
                 "cauchy-tight": SmoothCauchy(epsilon, tight=True).law(spread),
-                "smooth-laplace": SmoothLaplace(epsilon, 1 / N).law(spread),
+                "smooth-laplace": SmoothLaplace(epsilon, 1 / SET_RECORDS).law(spread),
                 "pareto": SmoothPareto(epsilon).law(spread),
             }
             for name, law in laws.items():
-                ERRORS.setdefault(("mean", epsilon, name), []).append(
+                MEAN_AND_MODE_ERRORS.setdefault(("mean", epsilon, name), []).append(
                     law.expected_error(spread.value)
                 )
-            ERRORS.setdefault(("mean", epsilon, "sum-and-count"), []).append(
+            MEAN_AND_MODE_ERRORS.setdefault(("mean", epsilon, "sum-and-count"), []).append(
                 sum_and_count(values, epsilon, rng)
             )
             picked = {
@@ -75,13 +73,13 @@ def run() -> Iterator[str]:
             }
             for name, law in picked.items():
                 wrong = 1 - sum(law.probability(int(winner)) for winner in winners)
-                ERRORS.setdefault(("mode", epsilon, name), []).append(wrong)
+                MEAN_AND_MODE_ERRORS.setdefault(("mode", epsilon, name), []).append(wrong)
         yield "mean and mode"
 
 
 def mean(statistic: str, epsilon: float, name: str) -> float:
     """Average error, or probability of a wrong mode, over the data sets."""
-    return float(np.mean(ERRORS[statistic, epsilon, name]))
+    return float(np.mean(MEAN_AND_MODE_ERRORS[statistic, epsilon, name]))
 
 
 def draw(folder: Path) -> None:
@@ -91,7 +89,7 @@ def draw(folder: Path) -> None:
         "mean_and_mode",
         [
             {"statistic": s, "epsilon": e, "mechanism": m, "mean_error": mean(s, e, m)}
-            for s, e, m in ERRORS
+            for s, e, m in MEAN_AND_MODE_ERRORS
         ],
     )
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.9), layout="constrained")
@@ -104,7 +102,11 @@ def draw(folder: Path) -> None:
         "laplace",
         "sum-and-count",
     ):
-        left.plot(EPSILONS, [mean("mean", epsilon, name) for epsilon in EPSILONS], **style(name))
+        left.plot(
+            PLOTTED,
+            [mean("mean", epsilon, name) for epsilon in PLOTTED],
+            **style(name),
+        )
     left.set(
         title="mean of N(0, 1) on [−10, 10], n = 1000",
         xlabel="ε",
@@ -113,8 +115,8 @@ def draw(folder: Path) -> None:
     )
     left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     for name, label in MODES.items():
-        errors = [mean("mode", epsilon, name) for epsilon in EPSILONS]
-        right.plot(EPSILONS, errors, **(style(name) | {"label": label}))
+        errors = [mean("mode", epsilon, name) for epsilon in PLOTTED]
+        right.plot(PLOTTED, errors, **(style(name) | {"label": label}))
     right.set(
         title="mode of 1000 votes for 20 options",
         xlabel="ε",

@@ -10,6 +10,7 @@ from rich.progress import Progress
 
 from duffdp.research.baselines import SmoothLaplaceLogNormal
 from duffdp.research.experiments import (
+    SET_RECORDS,
     bounds,
     mean_and_mode,
     synthetic,
@@ -25,7 +26,7 @@ RIVALS = {
     "smooth-laplace": (),
     "log-normal": ("log-normal-public",),
 }
-ENDS = (0.1, 2.0)
+PAPER_ENDS = (0.1, 2.0)
 SHOWN = (0.1, 0.2, 0.5, 1.0, 2.0)
 
 
@@ -36,7 +37,7 @@ def times(value: float) -> str:
 
 def at_ends(name: str) -> list[str]:
     """How many times Duff's error, N(0, 1), at the smallest and the largest epsilon."""
-    return [times(synthetic.ratio("normal", epsilon, name)) for epsilon in ENDS]
+    return [times(synthetic.ratio("normal", epsilon, name)) for epsilon in PAPER_ENDS]
 
 
 def rows(head: list[str], body: list[list[str]], names: int = 1) -> str:
@@ -49,7 +50,7 @@ def claims() -> str:
     body = []
     for name, low, high in CLAIMS:
         sampled = [
-            times(synthetic.ratio("normal", epsilon, name, sampled=True)) for epsilon in ENDS
+            times(synthetic.ratio("normal", epsilon, name, sampled=True)) for epsilon in PAPER_ENDS
         ]
         exact = at_ends(name)
         body.append([f"**{LABEL[name]}**", low, sampled[0], exact[0], high, sampled[1], exact[1]])
@@ -64,7 +65,7 @@ def claims() -> str:
 
 def errors() -> str:
     parts = []
-    for shape, (title, _, _) in synthetic.SHAPES.items():
+    for shape, (title, _, _) in synthetic.POPULATIONS.items():
         body = [
             [LABEL[name], *(f"{synthetic.mean(shape, epsilon, name):.2g}" for epsilon in SHOWN)]
             for name in (*synthetic.PRINTED, *synthetic.FAIR)
@@ -80,7 +81,7 @@ def smallest() -> dict[str, str]:
     """Where Duff is the smallest, among printed and among fair rivals; u_2 apart, which it ties
     with.
     """
-    cells = [(shape, epsilon) for shape in synthetic.SHAPES for epsilon in synthetic.EPSILONS]
+    cells = [(shape, epsilon) for shape in synthetic.POPULATIONS for epsilon in synthetic.EPSILONS]
     rivals = [name for name in synthetic.FAIR if name != "rank"]
     ratio, shape, epsilon, name = min(
         (synthetic.ratio(*cell, name), *cell, name) for cell in cells for name in rivals
@@ -98,7 +99,7 @@ def smallest() -> dict[str, str]:
             sum(any(synthetic.ratio(*cell, name) < 1 for name in rivals) for cell in cells)
         ),
         "closest": f"{LABEL[name]}, {times(ratio)} times Duff's error at "
-        f"{synthetic.SHAPES[shape][0]}, ε = {epsilon:g}",
+        f"{synthetic.POPULATIONS[shape][0]}, ε = {epsilon:g}",
         "beyond": times(synthetic.pareto_beyond(4.0)),
         "rank_low": f"{min(ranks):.2f}",
         "rank_high": f"{max(ranks):.2f}",
@@ -114,7 +115,7 @@ def measured() -> str:
             str(row["n"]),
             *(f"{row[key]:.2f}" for key in keys),
         ]
-        for row in vertebral.ROWS
+        for row in vertebral.MEDIAN_ROWS
     ]
     return rows(["measurement", "class", "n", *(LABEL[key] for key in keys)], body, names=2)
 
@@ -122,7 +123,7 @@ def measured() -> str:
 def over_duff() -> str:
     parts = []
     for key in ("log-normal", "cauchy", "cauchy-tight", "pareto"):
-        ratios = [row[key] / row["duff"] for row in vertebral.ROWS]
+        ratios = [row[key] / row["duff"] for row in vertebral.MEDIAN_ROWS]
         parts.append(f"{LABEL[key]}: {times(min(ratios))} to {times(max(ratios))}")
     return "; ".join(parts)
 
@@ -130,7 +131,7 @@ def over_duff() -> str:
 def timed() -> str:
     body = [
         [row["call"], f"{row['microseconds']:.0f}", f"{row['times_untuned_smoothsens']:.1f}"]
-        for row in timing.ROWS
+        for row in timing.CALL_ROWS
     ]
     return rows(["one call at n = 1000", "µs", "over untuned"], body)
 
@@ -139,7 +140,7 @@ def write(path: Path) -> None:
     """The page, from the results in memory."""
     untuned = timing.microseconds(LABEL["cauchy"])
     ages = {
-        name: [f"{utilities.mean('ages', epsilon, name):.2g}" for epsilon in ENDS]
+        name: [f"{utilities.mean('ages', epsilon, name):.2g}" for epsilon in PAPER_ENDS]
         for name in ("duff", "rank", "rank-flip", "signed-flip")
     }
     compared = ("duff", "sum-and-count", "pareto", "smooth-laplace", "laplace")
@@ -149,11 +150,11 @@ def write(path: Path) -> None:
     tight = [
         synthetic.ratio("normal", epsilon, "cauchy")
         / synthetic.ratio("normal", epsilon, "cauchy-tight")
-        for epsilon in ENDS
+        for epsilon in PAPER_ENDS
     ]
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
     page = text.format(
-        n=synthetic.N,
+        n=SET_RECORDS,
         sets=synthetic.SETS,
         calls=synthetic.CALLS,
         claims=claims(),
@@ -162,7 +163,7 @@ def write(path: Path) -> None:
         laplace=at_ends("smooth-laplace"),
         laplace_replacing=at_ends("smooth-laplace replacing"),
         log_normal=at_ends("log-normal"),
-        concentrated=f"{SmoothLaplaceLogNormal(0.1, synthetic.DELTA).concentrated:.3f}",
+        concentrated=f"{SmoothLaplaceLogNormal(0.1, synthetic.PAPER_DELTA).concentrated:.3f}",
         unconverted=at_ends("unconverted"),
         public=at_ends("log-normal-public"),
         **smallest(),
@@ -170,12 +171,12 @@ def write(path: Path) -> None:
             f"{timing.microseconds(LABEL[key]) / untuned:.1f}"
             for key in ("smooth-laplace", "log-normal")
         ],
-        scanned=f"{timing.ROWS[-1]['microseconds'] / untuned:.0f}",
+        scanned=f"{timing.CALL_ROWS[-1]['microseconds'] / untuned:.0f}",
         replies=", ".join(
             times(synthetic.propose_test_release(epsilon)) for epsilon in (0.1, 1.0, 2.0)
         ),
         errors=errors(),
-        vertebral_epsilon=vertebral.EPSILON,
+        vertebral_epsilon=vertebral.VERTEBRAL_EPSILON,
         trials=vertebral.TRIALS,
         vertebral=measured(),
         over=over_duff(),
@@ -186,7 +187,7 @@ def write(path: Path) -> None:
         ages_best=ages["rank-flip"],
         ages_signed=ages["signed-flip"],
         off_peak=utilities.off_peak(),
-        age_sets=utilities.SETS,
+        age_sets=utilities.UTILITY_SETS,
         mean_duff=mean["duff"],
         mean_sum=mean["sum-and-count"],
         mean_pareto=mean["pareto"],
@@ -213,11 +214,15 @@ def run(out: Path, data: Path) -> None:
     patients = vertebral.measurements(data)
     stages = {
         "running times": (timing, timing.run(), len(timing.calls())),  # first: the machine is cool
-        "synthetic data": (synthetic, synthetic.run(), len(synthetic.SHAPES) * synthetic.SETS),
+        "synthetic data": (synthetic, synthetic.run(), len(synthetic.POPULATIONS) * synthetic.SETS),
         "vertebral column": (vertebral, vertebral.run(patients), len(patients)),
-        "utilities": (utilities, utilities.run(), len(utilities.DATA) * utilities.SETS),
-        "mean and mode": (mean_and_mode, mean_and_mode.run(), mean_and_mode.SETS),
-        "bounds": (bounds, bounds.run(), len(bounds.EPSILONS)),
+        "utilities": (
+            utilities,
+            utilities.run(),
+            len(utilities.RECORD_SETS) * utilities.UTILITY_SETS,
+        ),
+        "mean and mode": (mean_and_mode, mean_and_mode.run(), mean_and_mode.MEAN_SETS),
+        "bounds": (bounds, bounds.run(), len(bounds.BOUND_EPSILONS)),
     }
     with Progress() as progress:
         for title, (stage, steps, size) in stages.items():

@@ -22,17 +22,17 @@ from duffdp.research.baselines import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
+from duffdp.research.experiments import SET_RECORDS, WIDE_GRID
 from duffdp.research.experiments.palette import plt, save, style, table
 from duffdp.statistics import Median
 
-N = 1000
-DELTA = 1 / N
-SETS, CALLS = 100, 100
+PAPER_DELTA = 1 / SET_RECORDS
+SETS, CALLS = 100, 100  # data sets, and draws for each, as in the paper
 EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
-SHAPES: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
-    "normal": ("N(0, 1) on [−10, 10]", Grid(-10.0, 10.0), lambda rng: rng.normal(size=N)),
-    "uniform": ("U(0, 1)", Grid(0.0, 1.0), lambda rng: rng.random(N)),
-    "beta": ("Beta(0.5, 0.5)", Grid(0.0, 1.0), lambda rng: rng.beta(0.5, 0.5, N)),
+POPULATIONS: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
+    "normal": ("N(0, 1) on [−10, 10]", WIDE_GRID, lambda rng: rng.normal(size=SET_RECORDS)),
+    "uniform": ("U(0, 1)", Grid(0.0, 1.0), lambda rng: rng.random(SET_RECORDS)),
+    "beta": ("Beta(0.5, 0.5)", Grid(0.0, 1.0), lambda rng: rng.beta(0.5, 0.5, SET_RECORDS)),
 }
 PRINTED = ("duff", "cauchy", "smooth-laplace", "log-normal")
 FAIR = ("cauchy-tight", "pareto", "log-normal-public", "rank", "error", "laplace")
@@ -43,9 +43,9 @@ def noisy(epsilon: float, public: dict[str, float]) -> dict[str, Any]:
     return {
         "cauchy": SmoothCauchy(epsilon),
         "cauchy-tight": SmoothCauchy(epsilon, tight=True),
-        "smooth-laplace": SmoothLaplace(epsilon, DELTA),
-        "log-normal": SmoothLaplaceLogNormal(epsilon, DELTA),
-        "log-normal-public": SmoothLaplaceLogNormal(epsilon, DELTA, t=public["t"]),
+        "smooth-laplace": SmoothLaplace(epsilon, PAPER_DELTA),
+        "log-normal": SmoothLaplaceLogNormal(epsilon, PAPER_DELTA),
+        "log-normal-public": SmoothLaplaceLogNormal(epsilon, PAPER_DELTA, t=public["t"]),
         "pareto": SmoothPareto(epsilon, beta=public["beta"]),
         "laplace": Laplace(epsilon),
         "error": ErrorExponential(epsilon),
@@ -64,11 +64,11 @@ def tuned_aside(spreads: list[sensitivity.Sensitivity], epsilon: float) -> dict[
         ]
         return float(grid[np.argmin(errors)])
 
-    concentrated = SmoothLaplaceLogNormal(epsilon, DELTA).concentrated
+    concentrated = SmoothLaplaceLogNormal(epsilon, PAPER_DELTA).concentrated
     return {
         "t": best(
             np.geomspace(0.02, 2, 30) * concentrated,
-            lambda t: SmoothLaplaceLogNormal(epsilon, DELTA, t=t),
+            lambda t: SmoothLaplaceLogNormal(epsilon, PAPER_DELTA, t=t),
         ),
         "beta": best(
             np.geomspace(0.05, 0.95, 40) * epsilon, lambda beta: SmoothPareto(epsilon, beta=beta)
@@ -96,14 +96,14 @@ def unconverted(epsilon: float) -> SmoothLaplaceLogNormal:
     """LaplaceLN with epsilon taken for the concentrated parameter itself: a reading in which lemma
     9 is forgotten.
     """
-    mechanism = SmoothLaplaceLogNormal(epsilon, DELTA)
+    mechanism = SmoothLaplaceLogNormal(epsilon, PAPER_DELTA)
     mechanism.concentrated = epsilon
     return mechanism
 
 
 def run() -> Iterator[str]:
     """Yields once a data set; the errors are then in `RESULTS`."""
-    for shape, (_, grid, make) in SHAPES.items():
+    for shape, (_, grid, make) in POPULATIONS.items():
         aside = [
             sensitivity.median(make(np.random.default_rng([8, number])), grid)
             for number in range(10)
@@ -184,7 +184,7 @@ def draw(folder: Path) -> None:
             else "",
             "times_duff": ratio(shape, epsilon, name),
         }
-        for shape in SHAPES
+        for shape in POPULATIONS
         for epsilon in EPSILONS
         for name in (*PRINTED, *FAIR)
     ]
@@ -196,7 +196,7 @@ def draw(folder: Path) -> None:
         figure, axes = plt.subplots(
             1, 3, figsize=(10.5, 4.2 if sampled else 4.7), layout="constrained"
         )
-        for axis, (shape, (title, _, _)) in zip(axes, SHAPES.items(), strict=True):
+        for axis, (shape, (title, _, _)) in zip(axes, POPULATIONS.items(), strict=True):
             for name in names:
                 centre = np.array([mean(shape, epsilon, name, sampled) for epsilon in EPSILONS])
                 around = np.array(
@@ -214,7 +214,7 @@ def draw(folder: Path) -> None:
 
 def pareto_beyond(epsilon: float) -> float:
     """The error of smooth Pareto over Duff's at an epsilon outside the paper's range, N(0, 1)."""
-    _, grid, make = SHAPES["normal"]
+    _, grid, make = POPULATIONS["normal"]
     public = tuned_aside(
         [
             sensitivity.median(make(np.random.default_rng([8, number])), grid)
@@ -237,20 +237,20 @@ def propose_test_release(epsilon: float) -> float:
     """The error, over Duff's, of propose-test-release with the eta at which half of its replies are
     lost.
     """
-    _, grid, make = SHAPES["normal"]
+    _, grid, make = POPULATIONS["normal"]
     spreads = [
         sensitivity.median(make(np.random.default_rng([7, number])), grid) for number in range(20)
     ]
 
     def replies(eta: float) -> float:
-        mechanism = ProposeTestRelease(epsilon, DELTA, eta=eta)
+        mechanism = ProposeTestRelease(epsilon, PAPER_DELTA, eta=eta)
         return float(np.mean([mechanism.reply_probability(spread) for spread in spreads]))
 
     low, high = 1e-6, 20.0
     while high / low > 1.001:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if replies(middle) < 0.5 else (low, middle)
-    mechanism = ProposeTestRelease(epsilon, DELTA, eta=high)
+    mechanism = ProposeTestRelease(epsilon, PAPER_DELTA, eta=high)
     error = float(
         np.mean([mechanism.law(spread).expected_error(spread.value) for spread in spreads])
     )

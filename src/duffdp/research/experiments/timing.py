@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import duffdp
-from duffdp import Grid
 from duffdp.mechanisms import Exponential
 from duffdp.research import sensitivity
 from duffdp.research.baselines import (
@@ -20,19 +19,20 @@ from duffdp.research.baselines import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
+from duffdp.research.experiments import WIDE_GRID
 from duffdp.research.experiments.palette import COLOUR, LABEL, plt, save, table
 from duffdp.statistics import Median
 
-EPSILON, REPEATS = 1.0, 400
-GRID = Grid(-10.0, 10.0)
-ROWS: list[dict[str, Any]] = []
+TIMED_EPSILON = 1.0
+REPEATS = 400  # of each call, the median of which is shown
+CALL_ROWS: list[dict[str, Any]] = []
 
 
 def _scanned(values: Any, rng: np.random.Generator) -> float:
     """SmoothSens with delta, tuned by trying 300 values of beta one after the other."""
-    spread = sensitivity.median(values, GRID)
+    spread = sensitivity.median(values, WIDE_GRID)
     distance = np.arange(len(spread.levels))
-    mechanism = SmoothLaplace(EPSILON, 1e-3)
+    mechanism = SmoothLaplace(TIMED_EPSILON, 1e-3)
     scales = [
         (np.exp(-beta * distance) * spread.levels).max() / mechanism._alpha(beta)
         for beta in np.linspace(1e-4, 1 - 1e-6, 300) * mechanism._largest
@@ -41,27 +41,27 @@ def _scanned(values: Any, rng: np.random.Generator) -> float:
 
 
 def _noisy(mechanism: Any, values: Any, rng: np.random.Generator) -> Any:
-    return mechanism.draw(sensitivity.median(values, GRID), rng=rng)
+    return mechanism.draw(sensitivity.median(values, WIDE_GRID), rng=rng)
 
 
 def calls() -> dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]]:
     """Key of the colour, and the call."""
     noisy = {
-        "cauchy": SmoothCauchy(EPSILON),
-        "cauchy-tight": SmoothCauchy(EPSILON, tight=True),
-        "pareto": SmoothPareto(EPSILON),
-        "smooth-laplace": SmoothLaplace(EPSILON, 1e-3),
-        "log-normal": SmoothLaplaceLogNormal(EPSILON, 1e-3),
+        "cauchy": SmoothCauchy(TIMED_EPSILON),
+        "cauchy-tight": SmoothCauchy(TIMED_EPSILON, tight=True),
+        "pareto": SmoothPareto(TIMED_EPSILON),
+        "smooth-laplace": SmoothLaplace(TIMED_EPSILON, 1e-3),
+        "log-normal": SmoothLaplaceLogNormal(TIMED_EPSILON, 1e-3),
     }
     found: dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]] = {
         "Duff, whole step function": (
             "duff",
-            lambda v, rng: Exponential(EPSILON).draw(Median().steps(v, GRID), rng=rng),
+            lambda v, rng: Exponential(TIMED_EPSILON).draw(Median().steps(v, WIDE_GRID), rng=rng),
         ),
         "Duff, duffdp.median": (
             "duff",
             lambda v, rng: duffdp.median(
-                v, epsilon=EPSILON, bounds=GRID, mechanism="duff", rng=rng
+                v, epsilon=TIMED_EPSILON, bounds=WIDE_GRID, mechanism="duff", rng=rng
             ),
         ),
     }
@@ -83,33 +83,33 @@ def run() -> Iterator[str]:
             begin = time.perf_counter()
             call(records[repeat % 20], rng)
             taken.append(time.perf_counter() - begin)
-        ROWS.append(
+        CALL_ROWS.append(
             {"call": label, "mechanism": key, "microseconds": 1e6 * float(np.median(taken))}
         )
         yield label
     untuned = microseconds(LABEL["cauchy"])
-    for row in ROWS:
+    for row in CALL_ROWS:
         row["times_untuned_smoothsens"] = row["microseconds"] / untuned
 
 
 def microseconds(label: str) -> float:
     """The median time of one call."""
-    return next(float(row["microseconds"]) for row in ROWS if row["call"] == label)
+    return next(float(row["microseconds"]) for row in CALL_ROWS if row["call"] == label)
 
 
 def draw(folder: Path) -> None:
     """Bars, and a table."""
-    table(folder, "timing", ROWS)
+    table(folder, "timing", CALL_ROWS)
     figure, axis = plt.subplots(figsize=(8, 3.2), layout="constrained")
-    for place, row in enumerate(reversed(ROWS)):
+    for place, row in enumerate(reversed(CALL_ROWS)):
         axis.barh(place, row["microseconds"], color=COLOUR[row["mechanism"]], height=0.65)
         text = f"{row['microseconds']:.0f} µs ({row['times_untuned_smoothsens']:.1f} ×)"
         axis.text(row["microseconds"] * 1.06, place, text, va="center", fontsize=8)
-    axis.set_yticks(range(len(ROWS)), [row["call"] for row in reversed(ROWS)])
+    axis.set_yticks(range(len(CALL_ROWS)), [row["call"] for row in reversed(CALL_ROWS)])
     axis.set(
         xscale="log",
         xlabel="time of one call at n = 1000 (in brackets: over untuned SmoothSens, δ = 0)",
     )
-    axis.set_xlim(right=max(row["microseconds"] for row in ROWS) * 4)
+    axis.set_xlim(right=max(row["microseconds"] for row in CALL_ROWS) * 4)
     axis.grid(axis="y", visible=False)
     save(figure, folder, "timing")

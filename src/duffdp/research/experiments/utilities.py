@@ -14,15 +14,15 @@ from duffdp import Grid
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.research import sensitivity
 from duffdp.research.baselines import ErrorExponential
+from duffdp.research.experiments import PLOTTED, WIDE_GRID
 from duffdp.research.experiments.palette import plt, save, style, table
 from duffdp.statistics import Median
 
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
-SETS = 30
-DATA: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
+UTILITY_SETS = 30  # data sets that errors are averaged over
+RECORD_SETS: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
     "normal": (
         "N(0, 1) on [−10, 10], n = 1000",
-        Grid(-10.0, 10.0),
+        WIDE_GRID,
         lambda rng: rng.normal(size=1000),
     ),
     "ages": (
@@ -31,20 +31,20 @@ DATA: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
         lambda rng: np.clip(np.rint(rng.gamma(4, 10, 1000)), 0, 120).astype(np.int64),
     ),
 }
-ERRORS: dict[tuple[str, float, str], list[float]] = {}
+UTILITY_ERRORS: dict[tuple[str, float, str], list[float]] = {}
 
 
 def run() -> Iterator[str]:
     """Yields once a data set."""
-    for data, (_, grid, make) in DATA.items():
-        for number in range(SETS):
+    for data, (_, grid, make) in RECORD_SETS.items():
+        for number in range(UTILITY_SETS):
             values = make(np.random.default_rng([13, number]))
             spread = sensitivity.median(values, grid)
             distance, rank = (
                 Median().steps(values, grid),
                 Median(utility="rank").steps(values, grid),
             )
-            for epsilon in EPSILONS:
+            for epsilon in PLOTTED:
                 laws: dict[str, Any] = {
                     "error": ErrorExponential(epsilon).law(spread),
                     "rank": Exponential(epsilon).law(rank),
@@ -56,7 +56,7 @@ def run() -> Iterator[str]:
                         Median(utility="signed").steps(values, grid)
                     )
                 for name, law in laws.items():
-                    ERRORS.setdefault((data, epsilon, name), []).append(
+                    UTILITY_ERRORS.setdefault((data, epsilon, name), []).append(
                         law.expected_error(spread.value)
                     )
             yield data
@@ -64,16 +64,16 @@ def run() -> Iterator[str]:
 
 def mean(data: str, epsilon: float, name: str) -> float:
     """Average exact error over the data sets."""
-    return float(np.mean(ERRORS[data, epsilon, name]))
+    return float(np.mean(UTILITY_ERRORS[data, epsilon, name]))
 
 
 def off_peak() -> int:
     """In how many data sets with ties the rank score of another value than the median is as good or
     better.
     """
-    _, grid, make = DATA["ages"]
+    _, grid, make = RECORD_SETS["ages"]
     found = 0
-    for number in range(SETS):
+    for number in range(UTILITY_SETS):
         values = make(np.random.default_rng([13, number]))
         steps = Median(utility="rank").steps(values, grid)
         truth = int(sensitivity.median(values, grid).value)
@@ -90,15 +90,17 @@ def draw(folder: Path) -> None:
         "utilities",
         [
             {"data": d, "epsilon": e, "mechanism": m, "exact_mean_error": mean(d, e, m)}
-            for d, e, m in ERRORS
+            for d, e, m in UTILITY_ERRORS
         ],
     )
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.7), layout="constrained")
-    for axis, (data, (title, _, _)) in zip(axes, DATA.items(), strict=True):
+    for axis, (data, (title, _, _)) in zip(axes, RECORD_SETS.items(), strict=True):
         for name in ("error", "duff", "rank", "rank-flip", "signed-flip"):
-            if (data, EPSILONS[0], name) in ERRORS:
+            if (data, PLOTTED[0], name) in UTILITY_ERRORS:
                 axis.plot(
-                    EPSILONS, [mean(data, epsilon, name) for epsilon in EPSILONS], **style(name)
+                    PLOTTED,
+                    [mean(data, epsilon, name) for epsilon in PLOTTED],
+                    **style(name),
                 )
         axis.set(title=title, xlabel="ε", yscale="log")
     axes[0].set_ylabel("mean |T − M| (exact)")

@@ -21,8 +21,8 @@ from duffdp.research.baselines import (
 from duffdp.research.experiments.palette import CLASS_COLOUR, CLASS_LABEL, plt, save, table
 from duffdp.statistics import Median
 
-EPSILON, TRIALS = 0.5, 1000
-ROWS: list[dict[str, Any]] = []
+VERTEBRAL_EPSILON, TRIALS = 0.5, 1000  # as in the paper
+MEDIAN_ROWS: list[dict[str, Any]] = []
 DRAWN: dict[tuple[str, str], dict[str, Any]] = {}
 
 
@@ -41,7 +41,7 @@ def measurements(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yields once a measurement; draws and errors are then in `DRAWN` and `ROWS`."""
+    """Yields once a measurement; draws and errors are then in `DRAWN` and `MEDIAN_ROWS`."""
     for place, (name, classes) in enumerate(patients.items()):
         both = np.concatenate(list(classes.values()))
         # As in the paper: the range of the data themselves, which is not private.
@@ -51,18 +51,18 @@ def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
             rng = np.random.default_rng([11, place, len(values)])
             spread, steps = sensitivity.median(values, grid), Median().steps(values, grid)
             mechanisms: dict[str, tuple[Any, Any]] = {
-                "duff": (Exponential(EPSILON), steps),
-                "log-normal": (SmoothLaplaceLogNormal(EPSILON, delta), spread),
-                "cauchy": (SmoothCauchy(EPSILON), spread),
-                "cauchy-tight": (SmoothCauchy(EPSILON, tight=True), spread),
-                "smooth-laplace": (SmoothLaplace(EPSILON, delta), spread),
-                "pareto": (SmoothPareto(EPSILON), spread),
+                "duff": (Exponential(VERTEBRAL_EPSILON), steps),
+                "log-normal": (SmoothLaplaceLogNormal(VERTEBRAL_EPSILON, delta), spread),
+                "cauchy": (SmoothCauchy(VERTEBRAL_EPSILON), spread),
+                "cauchy-tight": (SmoothCauchy(VERTEBRAL_EPSILON, tight=True), spread),
+                "smooth-laplace": (SmoothLaplace(VERTEBRAL_EPSILON, delta), spread),
+                "pareto": (SmoothPareto(VERTEBRAL_EPSILON), spread),
             }
             error = {
                 key: mechanism.law(ready).expected_error(spread.value)
                 for key, (mechanism, ready) in mechanisms.items()
             }
-            ROWS.append(
+            MEDIAN_ROWS.append(
                 {"measurement": name, "class": kind, "n": len(values), "median": spread.value}
                 | error
             )
@@ -93,7 +93,9 @@ def _panel(axis: Any, name: str, what: str) -> None:
             label=CLASS_LABEL[kind],
         )
         middle = next(
-            row["median"] for row in ROWS if row["measurement"] == name and row["class"] == kind
+            row["median"]
+            for row in MEDIAN_ROWS
+            if row["measurement"] == name and row["class"] == kind
         )
         axis.axvline(middle, color=CLASS_COLOUR[kind], ls="--", lw=1.1)
     axis.grid(False)
@@ -105,7 +107,7 @@ TITLES = {"data": "data", "log-normal": "LaplaceLN, δ = 1/n", "duff": "Duff"}
 
 def draw(folder: Path) -> None:
     """The figure of the first measurement, that of the others, and a table."""
-    table(folder, "vertebral", ROWS)
+    table(folder, "vertebral", MEDIAN_ROWS)
     names = list(dict.fromkeys(name for name, _ in DRAWN))
     figure, axes = plt.subplots(1, 3, figsize=(9.5, 2.9), layout="constrained")
     for axis, (what, title) in zip(axes, TITLES.items(), strict=True):
