@@ -87,8 +87,8 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     folded: dict[str, str] = {}
     for other in names:
         folded.setdefault(other.casefold(), other)
-    wanted = str(name).casefold()
-    similar = [wanted] if wanted in folded else get_close_matches(wanted, folded, 2, 0.6)
+    spelled = str(name).casefold()
+    similar = [spelled] if spelled in folded else get_close_matches(spelled, folded, 2, 0.6)
     return (
         f" Did you mean {' or '.join(repr(folded[other]) for other in similar)}?" if similar else ""
     )

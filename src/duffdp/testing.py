@@ -100,22 +100,22 @@ def check_statistic(
     >>> duffdp.testing.check_statistic(duffdp.statistics.Median(), most=3)
     60
     """
-    chosen = Grid(0, 3, 1) if domain is None else domain
-    if chosen.size > MOST_CANDIDATES:
+    public = Grid(0, 3, 1) if domain is None else domain
+    if public.size > MOST_CANDIDATES:
         raise DuffError(
-            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}."
+            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {public!r}."
         )
-    universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
+    universe = [public.value(i) for i in range(public.size)] if records is None else list(records)
     if not universe or most < 1:
         raise DuffError(
             f"check_statistic needs records and most of 1 or more, got {len(universe)} records and "
             f"most={most!r}."
         )
     mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
-    seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], chosen, mechanisms))
+    seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], public, mechanisms))
     pairs = 0
-    for here, there, joined in neighbours(len(universe), most, repeats=repeats):
-        _compare(seen(here), seen(there), universe[joined], mechanisms)
+    for here, neighbor, joined in neighbours(len(universe), most, repeats=repeats):
+        _compare(seen(here), seen(neighbor), universe[joined], mechanisms)
         pairs += 1
     return pairs
 
@@ -143,23 +143,23 @@ class _Seen:
 
 
 def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]) -> None:
-    about = f"data {list(here.data)!r}, and {joined!r} joins"
+    case = f"data {list(here.data)!r}, and {joined!r} joins"
     steps = here.steps
     if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):
         raise Counterexample(
-            f"unit and rate must not depend on the data: {about}.", here.data, joined
+            f"unit and rate must not depend on the data: {case}.", here.data, joined
         )
     change = (there.distance - here.distance) * float(steps.unit)
     low, high = int(change.argmin()), int(change.argmax())
     spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit
     if spread * steps.rate > 1:
-        shown = ", ".join(
+        changes = ", ".join(
             f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to "
             f"{there.distance[i] * steps.unit}"
             for i in (low, high)
         )
         raise Counterexample(
-            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, "
+            f"{case}: the distance of {changes}. Changes may differ by at most {1 / steps.rate}, "
             f"these differ by {spread}.",
             here.data,
             joined,
@@ -168,7 +168,7 @@ def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]
         loss, worst = worst_output(before, after)
         if loss > mechanism.epsilon * (1 + 1e-9):
             raise Counterexample(
-                f"{about}: the probability of {worst!r} under {mechanism!r} changes by a factor of "
+                f"{case}: the probability of {worst!r} under {mechanism!r} changes by a factor of "
                 f"exp({loss:.6g}), which is more than exp(epsilon).",
                 here.data,
                 joined,

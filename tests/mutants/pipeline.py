@@ -57,8 +57,8 @@ MUTANTS = (
     Mutant(
         "levels: variances take the place of weights",
         "_pipeline/group_tree.py",
-        "sum_variance / (sum_variance + own)",
-        "own / (sum_variance + own)",
+        "sum_variance / (sum_variance + noise_variance)",
+        "noise_variance / (sum_variance + noise_variance)",
         (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
         COVERAGE,
     ),
@@ -73,8 +73,8 @@ MUTANTS = (
     Mutant(
         "levels: errors forget the siblings of a group",
         "_pipeline/group_tree.py",
-        "beside.append(-factors[-1] * share)",
-        "beside.append(0 * share)",
+        "sibling_weights.append(-factors[-1] * share)",
+        "sibling_weights.append(0 * share)",
         (f"{TREE}::test_error_weights_are_those_of_the_estimate",),
         COVERAGE,
     ),
@@ -89,8 +89,8 @@ MUTANTS = (
     Mutant(
         "levels: other rows of a person count on each level",
         "_pipeline/run.py",
-        "    alike = share_rows(",
-        "    alike = list(",
+        "    sharing_rows = share_rows(",
+        "    sharing_rows = list(",
         (f"{LEVELS}::test_the_same_rows_of_a_person_count_on_every_level",),
         ROWS,
     ),
@@ -301,22 +301,22 @@ MUTANTS = (
         "_pipeline/driver.py",
         "            account.pay(draws)\n"
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, groups)\n"
+        "            answers = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
+        "            for share, (requests, evidence) in zip(shares, answers, strict=True):\n"
         "                draw, statistic, paid, mechanism, positions = share\n"
-        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
+        "                payment = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
-        "MechanismCall(plan, stage, *who, requests, evidence))\n"
+        "MechanismCall(plan, stage, *payment, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, groups)\n"
+        "            answers = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
+        "            for share, (requests, evidence) in zip(shares, answers, strict=True):\n"
         "                draw, statistic, paid, mechanism, positions = share\n"
-        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
+        "                payment = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
-        "MechanismCall(plan, stage, *who, requests, evidence))\n"
+        "MechanismCall(plan, stage, *payment, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),

@@ -20,22 +20,22 @@ MUTANTS = (
     Mutant(
         "profiles: columns do not give up what counts cost",
         "_planning/profile.py",
-        "            rest -= share\n",
+        "            unspent -= share\n",
         "",
         (PROFILE,),
     ),
     Mutant(
         "profiles: cells do not give up what quartiles cost",
         "_planning/profile.py",
-        '"epsilon": each - drawn',
-        '"epsilon": each',
+        '"epsilon": column_epsilon - range_epsilon',
+        '"epsilon": column_epsilon',
         (PROFILE,),
     ),
     Mutant(
         "profiles: every column gets all of epsilon",
         "_planning/profile.py",
-        "each = rest / len(self.columns)",
-        "each = rest",
+        "column_epsilon = unspent / len(self.columns)",
+        "column_epsilon = unspent",
         (PROFILE,),
     ),
     Mutant(

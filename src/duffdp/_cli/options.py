@@ -251,14 +251,14 @@ def _keys_of_column(text: str) -> Any:
         from duffdp._engines.keys import CodeBook
 
         return CodeBook(path, key=column)
-    way, colon, rest = text.partition(":")
+    way, colon, key_text = text.partition(":")
     if not colon or way not in PATTERN_WAYS:
         return read_list(text)
     from duffdp.domain import Pattern  # here: other commands do without numpy
 
     if way == "pattern":
-        return Pattern(rest)
-    ends = rest.split("..")
+        return Pattern(key_text)
+    ends = key_text.split("..")
     return Pattern(days=ends) if way == "days" else Pattern(numbers=list(map(value, ends)))
 
 

@@ -285,8 +285,8 @@ class ReleasesOutput(Output[Mapping[str, "Release"]]):
 
         call_id = None if self.ledger is None else self.ledger.call_id
         formats = {}
-        first, *others = result.values()
-        if not others and not first.has_distributions and len(first.formats()) == 1:
+        first, *later_results = result.values()
+        if not later_results and not first.has_distributions and len(first.formats()) == 1:
             formats = dict(
                 zip(("value", "low", "high"), first.formats()[0].with_ends(), strict=True)
             )

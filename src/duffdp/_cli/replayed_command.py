@@ -101,4 +101,4 @@ def _parsed(command: click.Command, name: str, arguments: list[str]) -> dict[str
 
 def _by_column(requests: Sequence[CheckedRequest]) -> list[CheckedRequest]:
     """One request for each column: a record of any of them may join."""
-    return list({tuple(one.selection.values): one for one in requests}.values())
+    return list({tuple(request.selection.values): request for request in requests}.values())

@@ -30,7 +30,7 @@ from duffdp.domain import Grid
 from duffdp.errors import DuffError
 from duffdp.statistics.noise_interval import largest_noise
 from duffdp.statistics.program import NumberKind
-from duffdp.statistics.registry import REGISTRY, statistic_spec
+from duffdp.statistics.registry import statistic_spec
 
 
 class ComparedNumber(NamedTuple):
@@ -149,7 +149,7 @@ class Comparison(Exportable):
     wording: Wording = PLAIN
 
     def _of(self, field: str) -> Any:
-        values = [getattr(one, field) for one in self.differences]
+        values = [getattr(difference, field) for difference in self.differences]
         return values if self.groups else values[0]
 
     @property
@@ -180,8 +180,10 @@ class Comparison(Exportable):
     def different(self) -> Any:
         """True if the interval of the difference does not hold 0; None without an interval."""
         flags = [
-            None if one.low is None else _zero_like(one.low) not in _Span(one.low, one.high)
-            for one in self.differences
+            None
+            if difference.low is None
+            else _zero_like(difference.low) not in _Span(difference.low, difference.high)
+            for difference in self.differences
         ]
         return flags if self.groups else flags[0]
 
@@ -189,7 +191,7 @@ class Comparison(Exportable):
         """Groups, both numbers, the difference and the ratio with their ends."""
         columns: dict[str, list[Any]] = {"group": list(self.groups)} if self.groups else {}
         for name in Difference._fields:
-            columns[name] = [getattr(one, name) for one in self.differences]
+            columns[name] = [getattr(difference, name) for difference in self.differences]
         return columns
 
     def number_formats(self) -> dict[str, NumberFormat]:
@@ -285,11 +287,17 @@ class Ranking(Exportable):
 
     @property
     def certain(self) -> list[tuple[Any, Any]]:
-        return [(one.key, two.key) for one, two in self._pairs() if _is_above(one, two)]
+        return [
+            (first.key, second.key) for first, second in self._pairs() if _is_above(first, second)
+        ]
 
     @property
     def uncertain(self) -> list[tuple[Any, Any]]:
-        return [(one.key, two.key) for one, two in self._pairs() if not _is_above(one, two)]
+        return [
+            (first.key, second.key)
+            for first, second in self._pairs()
+            if not _is_above(first, second)
+        ]
 
     def _pairs(self) -> list[tuple[RankedGroup, RankedGroup]]:
         return list(combinations(self.groups, 2))
@@ -449,24 +457,24 @@ def ranking(
         simultaneous = interval is not None and interval.simultaneous
         pair_rate = (1 if simultaneous else 2) * (first.failure_rate or 0)
         level = None if interval is None else float(max(Fraction(0), 1 - pair_rate))
-    known = []
+    placed_groups = []
     for key, label, number, end in zip(keys, labels, numbers, ends, strict=True):
         value, (low, high) = number.estimate.value, end or (None, None)
         if value is not None:
-            known.append((key, label, value, *_holding(low, high, value)))
-    known.sort(key=lambda group: group[2], reverse=True)
+            placed_groups.append((key, label, value, *_holding(low, high, value)))
+    placed_groups.sort(key=lambda group: group[2], reverse=True)
     groups = []
-    for i, (key, label, value, low, high) in enumerate(known):
-        others = [(group[3], group[4]) for j, group in enumerate(known) if j != i]
-        above = sum(1 for other in others if low is not None and other[0] > high)
-        below = sum(1 for other in others if low is not None and other[1] < low)
-        last = len(known) - below
+    for i, (key, label, value, low, high) in enumerate(placed_groups):
+        other_intervals = [(group[3], group[4]) for j, group in enumerate(placed_groups) if j != i]
+        above = sum(1 for other in other_intervals if low is not None and other[0] > high)
+        below = sum(1 for other in other_intervals if low is not None and other[1] < low)
+        last = len(placed_groups) - below
         groups.append(RankedGroup(key, value, low, high, i + 1, above + 1, last, label))
     return Ranking(name, groups, level, simultaneous, form, wording)
 
 
-def _is_above(one: RankedGroup, two: RankedGroup) -> bool:
-    return one.low is not None and two.high is not None and one.low > two.high
+def _is_above(first: RankedGroup, second: RankedGroup) -> bool:
+    return first.low is not None and second.high is not None and first.low > second.high
 
 
 def _check(first: ComparedNumber, second: ComparedNumber) -> None:
@@ -494,7 +502,7 @@ def _failure_rate(
     rates = first.failure_rate, second.failure_rate
     if rates[0] is None or rates[1] is None:
         return None, False
-    (source,), (other,) = ({at for at, _ in one.draws} for one in (first, second))
+    (source,), (other,) = ({at for at, _ in number.draws} for number in (first, second))
     interval = first.facts.interval
     assert interval is not None
     together = source == other and interval.simultaneous
@@ -530,8 +538,11 @@ def _difference(first: ComparedNumber, second: ComparedNumber, rate: Fraction | 
         low = _outward(ends[0][0], ends[1][1], -math.inf)
         high = _outward(ends[0][1], ends[1][0], math.inf)
     else:
-        drawn = first.center - second.center
-        low, high = _outward(drawn, reach, -math.inf), _outward(drawn, -reach, math.inf)
+        noisy_difference = first.center - second.center
+        low, high = (
+            _outward(noisy_difference, reach, -math.inf),
+            _outward(noisy_difference, -reach, math.inf),
+        )
     low, high = _holding(low, high, one - two)
     return Difference(one, two, one - two, low, high, *ratios)
 
@@ -566,9 +577,9 @@ def _ratios(
     if low < 0 or other_low < 0:
         return None, None, None
     least = float(Fraction(low) / Fraction(other_high)) if other_high > 0 else 0.0
-    most = float(Fraction(high) / Fraction(other_low)) if other_low > 0 else math.inf
-    least, most = max(0.0, math.nextafter(least, -1)), math.nextafter(most, math.inf)
-    return ratio, min(least, ratio), max(most, ratio)
+    greatest = float(Fraction(high) / Fraction(other_low)) if other_low > 0 else math.inf
+    least, greatest = max(0.0, math.nextafter(least, -1)), math.nextafter(greatest, math.inf)
+    return ratio, min(least, ratio), max(greatest, ratio)
 
 
 def _outward(one: Any, two: Any, towards: float) -> Any:
@@ -594,15 +605,10 @@ def _zero_like(value: Any) -> Any:
     return dt.timedelta(0) if isinstance(value, dt.timedelta) else 0
 
 
-def _ratio_text(one: Difference, to: str) -> str:
-    if one.ratio is None:
+def _ratio_text(difference: Difference, to: str) -> str:
+    if difference.ratio is None:
         return ""
-    if one.ratio_low is None or one.ratio_high is None:
-        return f"{one.ratio:.3g}"
-    high = "any" if math.isinf(one.ratio_high) else f"{one.ratio_high:.3g}"
-    return f"{one.ratio:.3g} ({one.ratio_low:.3g} {to} {high})"
-
-
-def is_comparable(facts: Facts) -> bool:
-    """True if the values of a release are numbers or moments, which have differences."""
-    return facts.statistic.name in REGISTRY and facts.domain.kind != "category"
+    if difference.ratio_low is None or difference.ratio_high is None:
+        return f"{difference.ratio:.3g}"
+    high = "any" if math.isinf(difference.ratio_high) else f"{difference.ratio_high:.3g}"
+    return f"{difference.ratio:.3g} ({difference.ratio_low:.3g} {to} {high})"

@@ -29,7 +29,7 @@ class CrossCounts(NamedTuple):
 
 
 def cross_counts(
-    drawn: Sequence[int], down: Sequence[int], across: Sequence[int]
+    noisy: Sequence[int], down: Sequence[int], across: Sequence[int]
 ) -> CrossCounts | None:
     """The counts of cells that are closest to the drawn ones by least squares, up to 1 each, among
     those that add up to the margins. None if listed groups allow no such counts.
@@ -38,20 +38,20 @@ def cross_counts(
     drawn numbers; if one of them is below 0, margins are the closest ones of 0 and more with the
     same total.
     """
-    rows, columns = (_sums(drawn, places) for places in (down, across))
-    if min(drawn, default=0) >= 0:
-        return CrossCounts(list(drawn), rows, columns)
+    rows, columns = (_sums(noisy, places) for places in (down, across))
+    if min(noisy, default=0) >= 0:
+        return CrossCounts(list(noisy), rows, columns)
     rows, columns = projected(rows), projected(columns)
-    if sum(map(abs, drawn)) > _MAX_COUNT:
+    if sum(map(abs, noisy)) > _MAX_COUNT:
         return None
-    near = _closest(
-        np.array(drawn, dtype=float),
+    closest = _closest(
+        np.array(noisy, dtype=float),
         (np.array(down), np.array(rows, dtype=float)),
         (np.array(across), np.array(columns, dtype=float)),
     )
-    if near is None:
+    if closest is None:
         return None
-    return CrossCounts(_whole(near, (down, rows), (across, columns)), rows, columns)
+    return CrossCounts(_whole(closest, (down, rows), (across, columns)), rows, columns)
 
 
 def _sums(numbers: Sequence[int], places: Sequence[int]) -> list[int]:
@@ -62,21 +62,21 @@ def _sums(numbers: Sequence[int], places: Sequence[int]) -> list[int]:
 
 
 def _closest(
-    drawn: Numbers, rows: tuple[Places, Numbers], columns: tuple[Places, Numbers]
+    noisy: Numbers, rows: tuple[Places, Numbers], columns: tuple[Places, Numbers]
 ) -> Numbers | None:
     """The closest numbers of 0 and more with these sums: drawn ones moved by one amount for each
     row and one for each column. Both are solved in turn.
     """
     (down, row_sums), (across, column_sums) = rows, columns
     moves = np.zeros(len(column_sums))
-    for _ in range(min(_MAX_ROUNDS, max(20, _MAX_VISITS // len(drawn)))):
-        moved = drawn + moves[across]
-        moved = drawn + _moves(moved, down, row_sums)[down]
+    for _ in range(min(_MAX_ROUNDS, max(20, _MAX_VISITS // len(noisy)))):
+        moved = noisy + moves[across]
+        moved = noisy + _moves(moved, down, row_sums)[down]
         moves = _moves(moved, across, column_sums)
-        near = np.maximum(0, moved + moves[across])
-        errors = np.bincount(down, near, len(row_sums)) - row_sums
+        closest = np.maximum(0, moved + moves[across])
+        errors = np.bincount(down, closest, len(row_sums)) - row_sums
         if np.abs(errors).sum() < _MAX_DIFFERENCE:
-            return near
+            return closest
     return None
 
 
@@ -87,15 +87,17 @@ def _moves(numbers: Numbers, places: Places, sums: Numbers) -> Numbers:
     starts = np.searchsorted(places[order], np.arange(len(sums)))
     before = np.concatenate(([0.0], np.cumsum(largest)))
     place = places[order]
-    taken = np.arange(1, len(order) + 1) - starts[place]
-    moves = (sums[place] - (before[1:] - before[starts[place]])) / taken
-    used = np.add.reduceat(largest + moves > 0, starts)
-    moves_of_place: Numbers = moves[starts + np.maximum(used, 1) - 1]
+    members = np.arange(1, len(order) + 1) - starts[place]
+    moves = (sums[place] - (before[1:] - before[starts[place]])) / members
+    positive_members = np.add.reduceat(largest + moves > 0, starts)
+    moves_of_place: Numbers = moves[starts + np.maximum(positive_members, 1) - 1]
     return moves_of_place
 
 
 def _whole(
-    near: Numbers, rows: tuple[Sequence[int], list[int]], columns: tuple[Sequence[int], list[int]]
+    closest: Numbers,
+    rows: tuple[Sequence[int], list[int]],
+    columns: tuple[Sequence[int], list[int]],
 ) -> list[int]:
     """Whole numbers with exactly these sums, each number rounded up or down.
 
@@ -103,10 +105,10 @@ def _whole(
     numbers, because sums and limits of cells are whole (integral flows).
     """
     (down, row_sums), (across, column_sums) = rows, columns
-    cells = [int(number) for number in near]
+    cells = [int(number) for number in closest]
     missing_rows = [s - have for s, have in zip(row_sums, _sums(cells, down), strict=True)]
     missing_columns = [s - have for s, have in zip(column_sums, _sums(cells, across), strict=True)]
-    fractions = near - cells
+    fractions = closest - cells
     free = [i for i in np.argsort(-fractions, kind="stable") if fractions[i] > _FRACTION]
     raised = dict.fromkeys(map(int, free), False)
     for i in raised:

@@ -356,8 +356,8 @@ def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPa
     if together:
         shares.setdefault(("pure", together), []).append(together)
     return tuple(
-        LossPart(family, _cost(each, total), len(each), rows)
-        for (family, _), each in shares.items()
+        LossPart(family, _cost(epsilons, total), len(epsilons), rows)
+        for (family, _), epsilons in shares.items()
     )
 
 

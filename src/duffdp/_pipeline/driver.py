@@ -198,12 +198,12 @@ class ReleaseRun:
         for stage in itertools.count():
             account.pay(draws)
             shares = list(_shares(draws, count))
-            answered = yield from self._collect(shares, groups)
+            answers = yield from self._collect(shares, groups)
             columns = _by_draw(draws, count)
-            for share, (requests, evidence) in zip(shares, answered, strict=True):
+            for share, (requests, evidence) in zip(shares, answers, strict=True):
                 draw, statistic, paid, mechanism, positions = share
-                who = (draw, statistic, paid, mechanism, groups[positions])
-                numbers = entropy.draw(MechanismCall(plan, stage, *who, requests, evidence))
+                payment = (draw, statistic, paid, mechanism, groups[positions])
+                numbers = entropy.draw(MechanismCall(plan, stage, *payment, requests, evidence))
                 _place(columns[draw], positions, numbers, count)
             try:
                 draws = program.send([list(column) for column in columns])

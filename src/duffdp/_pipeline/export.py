@@ -135,12 +135,12 @@ class Exportable:
         packed = io.BytesIO()  # a file that cannot be closed would warn when it is collected
         book = load("xlsxwriter", EXTRA).Workbook(packed)
         facts = self.facts_listed()
-        about = [
+        fact_sheets = [
             WorkbookSheet("about", {"fact": [n for n, _ in facts], "value": [v for _, v in facts]})
         ]
-        used: set[str] = set()
-        for sheet in [*self.sheets(), *(about if facts else [])]:
-            _write_sheet(book, sheet, _sheet_name(sheet.name, used))
+        sheet_names: set[str] = set()
+        for sheet in [*self.sheets(), *(fact_sheets if facts else [])]:
+            _write_sheet(book, sheet, _sheet_name(sheet.name, sheet_names))
         book.close()
         with open(path, "wb") as file:
             file.write(packed.getbuffer())
@@ -326,14 +326,14 @@ def _write_sheet(book: Any, sheet: WorkbookSheet, name: str) -> None:
     page.freeze_panes(1, 0)
 
 
-def _sheet_name(name: str, used: set[str]) -> str:
+def _sheet_name(name: str, sheet_names: set[str]) -> str:
     """A name that a workbook takes, different from those in use."""
     clean = visible(name).translate(_SHEET_MARKS).strip()[:_MAX_SHEET_NAME] or "sheet"
     unique, number = clean, 2
-    while unique.casefold() in used or unique.casefold() == "history":
+    while unique.casefold() in sheet_names or unique.casefold() == "history":
         unique = f"{clean[: _MAX_SHEET_NAME - 4]} {number}"
         number += 1
-    used.add(unique.casefold())
+    sheet_names.add(unique.casefold())
     return unique
 
 

@@ -140,9 +140,9 @@ def counts_that_add_up(
         return list(rows)
     step = columns_per_number(facts.interval)
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
-    for i, drawn in enumerate(zip(*noisy, strict=True)):
-        total = max(0, sum(drawn))
-        crossed = cross_counts(drawn, margins[0], margins[1])
+    for i, noisy_row in enumerate(zip(*noisy, strict=True)):
+        total = max(0, sum(noisy_row))
+        crossed = cross_counts(noisy_row, margins[0], margins[1])
         if crossed is None:
             continue
         values = [*crossed.cells, *crossed.rows, *crossed.columns, total]

@@ -110,8 +110,12 @@ class GroupEstimator:
 
     def _shape(self, level: int, below: tuple[tuple[int, int], ...]) -> _Shape:
         sum_variance = sum((count * self._shapes[at].variance for at, count in below), Fraction(0))
-        own = self._variances[level]
-        weight = Fraction(0) if own is None else sum_variance / (sum_variance + own)
+        noise_variance = self._variances[level]
+        weight = (
+            Fraction(0)
+            if noise_variance is None
+            else sum_variance / (sum_variance + noise_variance)
+        )
         return _Shape(level, below, (1 - weight) * sum_variance, weight)
 
     def variance(self, level: int, group: int) -> Fraction:
@@ -184,22 +188,22 @@ class GroupEstimator:
             return self._known_weights[path]
         # The estimate is a sum over the path: of each group its estimate from below, and of its
         # siblings theirs, with a factor that shrinks from step to step.
-        factors, own, beside = [Fraction(1)], list[Fraction](), list[Fraction]()
+        factors, own_weights, sibling_weights = [Fraction(1)], list[Fraction](), list[Fraction]()
         for at, above in pairwise(path):
             whole = sum(
                 (n * self._shapes[part].variance for part, n in self._shapes[above].below),
                 Fraction(0),
             )
             share = self._shapes[at].variance / whole
-            own.append(factors[-1] * (1 - share))
-            beside.append(-factors[-1] * share)
+            own_weights.append(factors[-1] * (1 - share))
+            sibling_weights.append(-factors[-1] * share)
             factors.append(factors[-1] * share)
-        own.append(factors[-1])
+        own_weights.append(factors[-1])
         weights: Counter[tuple[int, Fraction]] = Counter()
         inherited = Fraction(0)  # what the estimate from below of the group above hands down
         for step in reversed(range(len(path))):
             shape = self._shapes[path[step]]
-            total = own[step] + inherited
+            total = own_weights[step] + inherited
             if step == 0:
                 self._add(weights, path[0], total, 1)
                 break
@@ -207,7 +211,7 @@ class GroupEstimator:
             inherited = total * (1 - shape.own_weight)
             for part, count in shape.below:
                 siblings = count - (part == path[step - 1])
-                self._add(weights, part, inherited + beside[step - 1], siblings)
+                self._add(weights, part, inherited + sibling_weights[step - 1], siblings)
         known = {key: count for key, count in weights.items() if key[1] and count}
         self._known_weights[path] = known
         return known

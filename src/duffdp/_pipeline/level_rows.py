@@ -147,11 +147,12 @@ def largest_error(
     noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
 ) -> Fraction:
     """The size of a weighted sum of noises that is exceeded with at most this probability."""
-    made: dict[tuple[str, Fraction], Any] = {}
+    spectra: dict[tuple[str, Fraction], Any] = {}
     for name, epsilon, _, _ in noises:
-        made.setdefault((name, epsilon), mechanism_class(name)(epsilon))
+        spectra.setdefault((name, epsilon), mechanism_class(name)(epsilon))
     parts = [
-        WeightedNoise(made[name, epsilon], weight, times) for name, epsilon, weight, times in noises
+        WeightedNoise(spectra[name, epsilon], weight, times)
+        for name, epsilon, weight, times in noises
     ]
     return NoiseSum(parts, sensitivity).largest(failure_rate)
 

@@ -137,11 +137,11 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
 
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
     """How many people or rows a key needs to be found."""
-    needed = count_for_finding(found.threshold, found.row_epsilon, Fraction(95, 100))
+    min_rows = count_for_finding(found.threshold, found.row_epsilon, Fraction(95, 100))
     counted = "people" if facts.unit.kind == "person" else "rows"
     size = f"{found.size:,}" if found.size < 10**9 else f"10^{len(str(found.size)) - 1} or more"
     return (
-        f"keys are found among {size} possible ones: one with {needed} {counted} is found with "
+        f"keys are found among {size} possible ones: one with {min_rows} {counted} is found with "
         f"95 % probability, and noisy counts below {found.threshold} are not published"
     )
 

@@ -114,19 +114,21 @@ def number_format(
     Candidates without an error have the digits of their grid, but no finer than a millionth of the
     range, or a thousandth if nobody chose the step.
     """
-    known = [one for one in estimates if _is_number(one.value) and not one.too_few]
+    shown_estimates = [one for one in estimates if _is_number(one.value) and not one.too_few]
     if kind == "count":
         return NumberFormat(0, unit)
-    if not known:
+    if not shown_estimates:
         return NumberFormat(None, unit)
     scale = 100 if unit == PERCENT else 1
-    finest = _finest(known, kind, domain, _COARSE if default_step else _FINE)
+    finest = _finest(shown_estimates, kind, domain, _COARSE if default_step else _FINE)
     if finest is not None and unit == PERCENT:
         finest -= 2
-    errors = [float(one.high - one.low) / 2 for one in known if one.low is not None]
+    errors = [float(one.high - one.low) / 2 for one in shown_estimates if one.low is not None]
     error = scale * median_low(errors) if errors else 0.0
     if error > 0:  # a tiny error leaves more digits than anybody reads
-        error = max(error, _LEAST_ERROR * scale * median_low(abs(float(o.value)) for o in known))
+        error = max(
+            error, _LEAST_ERROR * scale * median_low(abs(float(o.value)) for o in shown_estimates)
+        )
     if error > 0 and math.isfinite(error):
         decimals = decimals_for(error)
         return NumberFormat(decimals if finest is None else min(decimals, finest), unit)
@@ -180,15 +182,15 @@ def as_text(value: Any) -> str:
 
 
 def estimate_text(
-    estimate: Estimate, form: NumberFormat, to: str = "to", few: str = TOO_FEW
+    estimate: Estimate, form: NumberFormat, to: str = "to", withheld_text: str = TOO_FEW
 ) -> str:
     """A value with its interval, if it has one."""
     if estimate.value is None:
-        return few if estimate.too_few else ""
+        return withheld_text if estimate.too_few else ""
     value = form.with_unit(estimate.value)
     if estimate.low is None:
-        return few if estimate.too_few else value
-    return f"{value} ({few if estimate.too_few else form.ends(estimate, to)})"
+        return withheld_text if estimate.too_few else value
+    return f"{value} ({withheld_text if estimate.too_few else form.ends(estimate, to)})"
 
 
 def spark_text(values: Sequence[float]) -> str:

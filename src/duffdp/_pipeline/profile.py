@@ -170,7 +170,7 @@ class ColumnProfile:
         return cls(name, declared, kind, *shares, inside, None, quartiles, bounds)
 
 
-def _occupied(counts: Sequence[float], noise: float, beside: float) -> list[int]:
+def _occupied(counts: Sequence[float], noise: float, neighbors: float) -> list[int]:
     """Places of counts above the noise, and of those beside them, one after the other, that exceed
     a lower limit: a tail goes on where the records are, and noise is anywhere.
     """
@@ -178,7 +178,7 @@ def _occupied(counts: Sequence[float], noise: float, beside: float) -> list[int]
     for step in (1, -1):
         for start in sorted(places):
             place = start + step
-            while 0 <= place < len(counts) and counts[place] > beside:
+            while 0 <= place < len(counts) and counts[place] > neighbors:
                 places.add(place)
                 place += step
     return sorted(places)
@@ -233,8 +233,8 @@ def _bounds(marks: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any]:
         low, high = (low, marks[-1]) if places[0] == 0 else (marks[0], high)
     if isinstance(low, dt.date):
         return low, high
-    whole = float(low).is_integer() and float(high).is_integer()
-    return (int(low), int(high)) if whole else (low, high)
+    is_integer = float(low).is_integer() and float(high).is_integer()
+    return (int(low), int(high)) if is_integer else (low, high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,7 +287,11 @@ class Profile(Exportable):
 
     @property
     def bounds(self) -> dict[str, tuple[Any, Any]]:
-        return {name: one.bounds for name, one in self.columns.items() if one.bounds is not None}
+        return {
+            name: column.bounds
+            for name, column in self.columns.items()
+            if column.bounds is not None
+        }
 
     @property
     def epsilon(self) -> float:
@@ -362,11 +366,11 @@ class Profile(Exportable):
         """A row for each column of the table."""
         rows = [
             {
-                **{key: value for key, value in asdict(one).items() if key not in _PARTS},
-                **dict(zip(_PARTS["quartiles"], one.quartiles or (None,) * 3, strict=True)),
-                **dict(zip(_PARTS["bounds"], one.bounds or (None,) * 2, strict=True)),
+                **{key: value for key, value in asdict(column).items() if key not in _PARTS},
+                **dict(zip(_PARTS["quartiles"], column.quartiles or (None,) * 3, strict=True)),
+                **dict(zip(_PARTS["bounds"], column.bounds or (None,) * 2, strict=True)),
             }
-            for one in self.columns.values()
+            for column in self.columns.values()
         ]
         return {
             "column" if name == "name" else name: [row[name] for row in rows] for name in rows[0]

@@ -416,10 +416,10 @@ class Release(Exportable):
 
     def _subject(self) -> str:
         """What was released, in words."""
-        what = self.column or self.counted
-        about = "" if what is None else f" of {what}"
+        subject = self.column or self.counted
+        suffix = "" if subject is None else f" of {subject}"
         where = "" if self.where is None else f" where {self.where}"
-        return f"{self.title.lower()}{about}{where}"
+        return f"{self.title.lower()}{suffix}{where}"
 
     def _cost(self) -> str:
         """What it cost, and what its intervals promise."""
@@ -428,8 +428,8 @@ class Release(Exportable):
         if interval is not None:
             scope = " together" if interval.simultaneous else ""
             level = f"{float(100 * interval.confidence):.6g} %{scope}"
-            several = "s" if self.grouped or len(self.columns) > self._step else ""
-            ends = f", interval{several} {level} for the {interval.covers}"
+            plural = "s" if self.grouped or len(self.columns) > self._step else ""
+            ends = f", interval{plural} {level} for the {interval.covers}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
@@ -527,8 +527,8 @@ class ReleaseRows(SimpleTable):
         return self._formats
 
     def facts_listed(self) -> ListedFacts:
-        several = len(self._releases) > 1
-        named = [(name if several else "", one) for name, one in self._releases.items()]
+        is_named = len(self._releases) > 1
+        named = [(name if is_named else "", one) for name, one in self._releases.items()]
         call_id = [] if self._call_id is None else [("call id", self._call_id)]
         return [*listed_facts(named), *call_id]
 

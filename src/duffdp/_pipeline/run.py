@@ -268,8 +268,10 @@ def _results(
                 entry.data.regroup(listed, not_found.get(rows, ()))
                 unread.append(i)
     tables = [prepared[i].data for i in unread]
-    alike = share_rows([prepared[i].data for i in unread if prepared[i].plan.spec.additive])
-    sharing = share_scans([table for table in tables if all(table is not one for one in alike)])
+    sharing_rows = share_rows([prepared[i].data for i in unread if prepared[i].plan.spec.additive])
+    sharing = share_scans(
+        [table for table in tables if all(table is not one for one in sharing_rows)]
+    )
     for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
         yield i, stored(i, numbers)
 
@@ -289,11 +291,11 @@ def _keys_in(result: Result) -> list[FoundKey]:
 
 def _check_finders(prepared: Sequence[PreparedRelease]) -> None:
     """Refuse a release whose keys nobody finds."""
-    found: set[KeyUniverse] = set()
+    universes: set[KeyUniverse] = set()
     for entry in prepared:
         if entry.plan.finding is not None and entry.universe is not None:
-            found.add(entry.universe)
-        elif entry.universe is not None and entry.universe not in found:
+            universes.add(entry.universe)
+        elif entry.universe is not None and entry.universe not in universes:
             raise DuffError(
                 *(Argument("finding", 0), " leaves nothing to find keys with. Pass for example "),
                 *(Argument("finding", 0.25), "."),

@@ -98,20 +98,18 @@ class Measure:
         statistic = self.release.facts.statistic
         if statistic.name == "median":
             return (0.5,)
-        given = statistic.parameters.get(
-            {"quantile": "q", "quantiles": "qs"}.get(statistic.name, "")
-        )
-        if given is None:
+        qs = statistic.parameters.get({"quantile": "q", "quantiles": "qs"}.get(statistic.name, ""))
+        if qs is None:
             return ()
-        return tuple(given) if isinstance(given, tuple | list) else (given,)
+        return tuple(qs) if isinstance(qs, tuple | list) else (qs,)
 
     def names(self, wording: Wording) -> list[str]:
         """The names of its columns for readers; a renamed release begins those of its parts."""
-        renamed, several = wording.names.get(self.name), len(self.columns) > self.step
+        renamed, has_parts = wording.names.get(self.name), len(self.columns) > self.step
         names = []
         for column, part in zip(self.columns, self.release.columns, strict=True):
             name = wording.name(column)
-            if name == column and renamed is not None and several:
+            if name == column and renamed is not None and has_parts:
                 name = f"{renamed} {part.name}"
             names.append(name)
         return names
@@ -262,11 +260,11 @@ class Table(Exportable):
 
     def number_formats(self) -> dict[str, NumberFormat]:
         formats: dict[str, NumberFormat] = {}
-        shown = {column.column: column for column in self.shown_columns()}
+        columns_by_name = {column.column: column for column in self.shown_columns()}
         for measure in self.measures:
             for i in range(0, len(measure.columns), measure.step):
                 names = measure.names(self.wording)[i : i + measure.step]
-                forms = shown[measure.columns[i]].format.with_ends()
+                forms = columns_by_name[measure.columns[i]].format.with_ends()
                 formats |= dict(zip(names, forms, strict=False))
         return formats
 
@@ -401,8 +399,8 @@ class Table(Exportable):
         for measure in self.measures:
             columns = self.shown_columns(measure)
             for part, column in enumerate(columns):
-                alone = len(columns) == 1 and name == measure.name
-                if alone or name in (column.column, column.name):
+                is_only = len(columns) == 1 and name == measure.name
+                if is_only or name in (column.column, column.name):
                     return measure, part, column
         raise self._no_column(name)
 
@@ -443,10 +441,10 @@ class Table(Exportable):
             if key == parts:
                 return i
         for i, key in enumerate(keys):
-            shown = self.wording.keys(self.by, key)
+            labels = self.wording.keys(self.by, key)
             matches = [
-                as_text(wanted) in (ALL if part is None else as_text(part), as_text(label))
-                for wanted, part, label in zip(parts, key, shown, strict=False)
+                as_text(asked_key) in (ALL if part is None else as_text(part), as_text(label))
+                for asked_key, part, label in zip(parts, key, labels, strict=False)
             ]
             if len(parts) == len(key) and all(matches):
                 return i
@@ -509,8 +507,8 @@ class Table(Exportable):
                 first.setdefault(key[:size], i)
 
         def place(i: int) -> tuple[bool, list[int]]:
-            known = [part for part in keys[i] if part is not None]
-            return not known, [first[keys[i][: size + 1]] for size in range(len(known))]
+            present = [part for part in keys[i] if part is not None]
+            return not present, [first[keys[i][: size + 1]] for size in range(len(present))]
 
         return sorted(range(len(keys)), key=place)
 
@@ -548,11 +546,11 @@ class Table(Exportable):
         """
         words = self.wording
         labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]
-        shown = {column.column: column for column in self.shown_columns()}
+        columns_by_name = {column.column: column for column in self.shown_columns()}
         for name in names:
-            if name not in shown:
+            if name not in columns_by_name:
                 raise self._no_column(name)
-        columns = [shown[name] for name in names] or list(shown.values())
+        columns = [columns_by_name[name] for name in names] or list(columns_by_name.values())
         pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
         muted = self.too_small()
         return [
@@ -652,8 +650,8 @@ class Table(Exportable):
     @property
     def notes(self) -> list[str]:
         """Lines about the call that notebooks show below the table; the same for all data."""
-        made = [(one.facts, one.reading) for one in self.releases.values()]
-        return [note.worded() for note in notes_about(made)]
+        parts = [(one.facts, one.reading) for one in self.releases.values()]
+        return [note.worded() for note in notes_about(parts)]
 
     def _caption(self) -> str:
         names = ", ".join(map(self.wording.name, self.by))
@@ -661,8 +659,8 @@ class Table(Exportable):
         ends = ""
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
-            about = " for the population" if self.covers == "population" else ""
-            ends = f", intervals {100 * self.confidence:.6g} % {scope}{about}"
+            population = " for the population" if self.covers == "population" else ""
+            ends = f", intervals {100 * self.confidence:.6g} % {scope}{population}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 

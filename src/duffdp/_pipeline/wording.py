@@ -51,10 +51,6 @@ class Wording(NamedTuple):
         """The labels of the keys of one row."""
         return [self.key(column, part) for column, part in zip(by, key, strict=True)]
 
-    def labeled(self, column: str) -> bool:
-        """True if keys of this column have labels."""
-        return column in self.labels
-
     @property
     def too_few(self) -> str:
         """The words instead of numbers of a group that is too small."""
@@ -119,10 +115,10 @@ def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
 def _relabeled(book: CodeBook, labels: Mapping[Any, Any]) -> CodeBook:
     """A copy of a code book in which some keys have other labels."""
     keys = {str(as_json(key)): key for key in book.keys}
-    own = {str(as_json(key)): label for key, label in labels.items()}
-    refuse_unknown(own, list(keys), f"labels beside {book!r}")
+    own_labels = {str(as_json(key)): label for key, label in labels.items()}
+    refuse_unknown(own_labels, list(keys), f"labels beside {book!r}")
     relabeled = copy(book)
-    relabeled.labels = book.labels | {keys[text]: label for text, label in own.items()}
+    relabeled.labels = book.labels | {keys[text]: label for text, label in own_labels.items()}
     return relabeled
 
 
@@ -140,8 +136,8 @@ def check_wording(
     the names of releases, and `books` are the columns of groups whose labels come from a code book,
     which may list more than the keys.
     """
-    own = (*dict.fromkeys((*by, *columns, *measures)), TOO_SMALL, ALL, TO, TOO_FEW)
-    refuse_unknown(wording.names, own, "names")
+    plain_names = (*dict.fromkeys((*by, *columns, *measures)), TOO_SMALL, ALL, TO, TOO_FEW)
+    refuse_unknown(wording.names, plain_names, "names")
     named = [wording.name(column).casefold() for column in (*by, *columns, TOO_SMALL)]
     for name in named:
         if named.count(name) > 1:
@@ -155,8 +151,8 @@ def check_wording(
         texts = {str(as_json(key[place])) for key in key_rows}
         if column not in books:
             refuse_unknown(labels, sorted(texts), f"labels of {column}")
-        shown = [labels.get(text, text) for text in sorted(texts)]
-        if len(set(shown)) < len(shown):
+        shown_names = [labels.get(text, text) for text in sorted(texts)]
+        if len(set(shown_names)) < len(shown_names):
             raise DuffError(
                 Argument("labels"), f" of {column!r:.60} give two keys one label. Tell them apart."
             )

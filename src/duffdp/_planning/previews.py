@@ -191,10 +191,10 @@ class Preview:
         if not set(ways) <= set(self.mechanisms):
             return []
         errors = {self.expected_error(way): way for way in ways}
-        less, more = min(errors), max(errors)
-        if less * MIN_ADVANTAGE > more:
+        smaller, greater = min(errors), max(errors)
+        if smaller * MIN_ADVANTAGE > greater:
             return [f'At epsilon {self.epsilon:g} "best" and "clipped" err about the same.']
-        return [f'At epsilon {self.epsilon:g} the mechanism "{errors[less]}" errs less.']
+        return [f'At epsilon {self.epsilon:g} the mechanism "{errors[smaller]}" errs less.']
 
     def notes(self) -> list[str]:
         """Notes on the numbers: which of them are simulated, and whether they are private."""

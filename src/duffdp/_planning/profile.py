@@ -121,8 +121,8 @@ class ProfilePlan:
         self._labeled: Any = data
         if isinstance(data, TextFile):
             labels = {one.name: one.labels for one in self.columns if one.labels is not None}
-            said = {one.name: getattr(data, one.name) for one in dataclass_fields(TextFile)}
-            self._labeled = LabeledFile(**said, labels=labels)
+            file_options = {one.name: getattr(data, one.name) for one in dataclass_fields(TextFile)}
+            self._labeled = LabeledFile(**file_options, labels=labels)
         self._unit, self._contributions = unit, contributions
         self._rows = {"unit": unit, "contributions": contributions, "where": where}
 
@@ -132,22 +132,30 @@ class ProfilePlan:
         if self._unit is not None and self._contributions > 1:
             counts.append(("people", self._rows | {"contributions": 1}))
         requests: list[tuple[ReleaseRequest, Any]] = []
-        rest = self.epsilon
+        unspent = self.epsilon
         for name, rows in counts:
             share = self.epsilon * COUNT_SHARE
-            rest -= share
+            unspent -= share
             requests.append(
                 (ReleaseRequest("count", {"epsilon": share, **rows}, name), self._labeled)
             )
-        each = rest / len(self.columns)
+        column_epsilon = unspent / len(self.columns)
         for column in self.columns:
-            drawn = 0 if column.candidates is None else each * DRAWN_SHARE
+            range_epsilon = 0 if column.candidates is None else column_epsilon * DRAWN_SHARE
             options = {"column": column.name, **self._rows}
-            cells = {"epsilon": each - drawn, "bins": column.fields, "nonnegative": False}
+            cells = {
+                "epsilon": column_epsilon - range_epsilon,
+                "bins": column.fields,
+                "nonnegative": False,
+            }
             name = f"fields of {column.name}"
             requests.append((ReleaseRequest("histogram", cells | options, name), self._labeled))
             if column.candidates is not None:
-                outputs = {"epsilon": drawn, "qs": PROFILE_QUARTILES, "bounds": column.candidates}
+                outputs = {
+                    "epsilon": range_epsilon,
+                    "qs": PROFILE_QUARTILES,
+                    "bounds": column.candidates,
+                }
                 name = f"quartiles of {column.name}"
                 requests.append((ReleaseRequest("quantiles", outputs | options, name), self._data))
         return requests
@@ -359,9 +367,12 @@ def _column(
     if bounds is not None:
         of_dates = isinstance(bounds[0], dt.date)
         if (of_dates and not dates) or (not of_dates and not numbers):
-            wanted = "dates" if timed else "numbers"
+            kind_text = "dates" if timed else "numbers"
             raise BoundsError(
-                *(Argument("bounds"), f" of {name!r} must be {wanted}, as the column is of type "),
+                *(
+                    Argument("bounds"),
+                    f" of {name!r} must be {kind_text}, as the column is of type ",
+                ),
                 f"{kind_name}, got {bounds!r:.60}.",
             )
         if of_dates:

@@ -334,14 +334,17 @@ class TablePlan:
             return None if one is None else one.facts(one.plan, one.domain, True, None)
 
         names = [margin_name(COUNT_STATISTIC, margin) for margin in self.margins]
-        drawn = [facts(checked), *(facts(by_name.get(name)) for name in names)]
-        errors, rows = expected_errors(tree, drawn), []
+        level_facts = [facts(checked), *(facts(by_name.get(name)) for name in names)]
+        errors, rows = expected_errors(tree, level_facts), []
         half = facts(checked.with_epsilon(checked.plan.loss.epsilon / 2))
         for level, name in enumerate(names, 1):
-            if drawn[level] is not None:
+            if level_facts[level] is not None:
                 rows.append((name, errors[level], "has a draw of its own"))
                 continue
-            other = [half, *(half if at == level else one for at, one in enumerate(drawn[1:], 1))]
+            other = [
+                half,
+                *(half if at == level else one for at, one in enumerate(level_facts[1:], 1)),
+            ]
             changed = expected_errors(tree, other)
             verdict = "a draw of its own" if changed[level] < errors[level] else "the sum"
             note = (
@@ -469,8 +472,8 @@ def _with_groups(
     if not names or read_universe(names, groups["keys"]) is None:
         return [(cell, groups) for cell in cells]
     first = {"finding": COUNTED_AGAIN} if total or groups["levels"] is not None else {}
-    others = [(cell, groups | {"finding": 0}) for cell in cells[1:]]
-    return [(cells[0], groups | first), *others]
+    other_cells = [(cell, groups | {"finding": 0}) for cell in cells[1:]]
+    return [(cells[0], groups | first), *other_cells]
 
 
 def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -25,9 +25,9 @@ def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -
     rates: dict[int, tuple[Fraction, Fraction]] = {}
     place = 0
     while True:
-        left = size - place
+        places_left = size - place
 
-        def gap(uniform: LazyUniform, left: int = left) -> int | None:
+        def gap(uniform: LazyUniform, places_left: int = places_left) -> int | None:
             bounds = uniform.exponential()
             if bounds is None:
                 return None
@@ -36,7 +36,7 @@ def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -
                 rates[digits] = event_rate(epsilon, threshold, digits)
             least, most = rates[digits]
             low, high = bounds[0] // most, bounds[1] // least
-            return min(low, left) if low == high or low >= left else None
+            return min(low, places_left) if low == high or low >= places_left else None
 
         place += decide(source, gap)
         if place >= size:

@@ -295,15 +295,15 @@ def _column(fields: Mapping[str, list[str]], i: int) -> ColumnFields:
     )
 
 
-def _source(chosen: str, fields: Mapping[str, list[str]]) -> str:
+def _source(path: str, fields: Mapping[str, list[str]]) -> str:
     """The source: a table of a server if one was typed, else the file with its sheet or table."""
     server, part = (fields.get(name, [""])[0].strip() for name in ("server", "part"))
     if server:
         return server
-    if ADDRESS.match(chosen):
-        return chosen
-    file = chosen.partition(TABLE_SEPARATOR)[0]
-    return part if part.startswith(f"{file}{TABLE_SEPARATOR}") else chosen
+    if ADDRESS.match(path):
+        return path
+    file = path.partition(TABLE_SEPARATOR)[0]
+    return part if part.startswith(f"{file}{TABLE_SEPARATOR}") else path
 
 
 def _column_type(line: str) -> tuple[str, str]:

@@ -164,8 +164,8 @@ def _python_script(words: Mapping[str, Any], report: Mapping[str, str]) -> str:
     ledger = [_python(arguments["ledger"])]
     if "dataset" in arguments:
         ledger.append(f"dataset={_python(arguments['dataset'])}")
-    about = [f"ledger=duffdp.Ledger({', '.join(ledger)})"]
-    about += [f"{name}={_python(text)}" for name, text in report.items()]
+    call_arguments = [f"ledger=duffdp.Ledger({', '.join(ledger)})"]
+    call_arguments += [f"{name}={_python(text)}" for name, text in report.items()]
     imports = ["import datetime", "", "import duffdp"] if "datetime." in "".join(lines) else []
     return "\n".join(
         [
@@ -176,7 +176,7 @@ def _python_script(words: Mapping[str, Any], report: Mapping[str, str]) -> str:
             ")",
             "table = plan.run()",
             'table.to_csv("table.csv")',
-            f'duffdp.report.write(table, "page.html", {", ".join(about)})',
+            f'duffdp.report.write(table, "page.html", {", ".join(call_arguments)})',
             "",
         ]
     )

@@ -271,7 +271,9 @@ def read_sample(text: str) -> Floats:
 def _notes(form: StudioForm, plan: TablePlan) -> list[str]:
     """How values are read, in words that depend on the plan alone."""
     rules = TextFile(form.source, **form.reading).rules if is_text(form.source) else None
-    facts = [one.facts(one.plan, one.domain, True, None) for one in plan.plan.releases]
+    facts = [
+        request.facts(request.plan, request.domain, True, None) for request in plan.plan.releases
+    ]
     return [note.worded(FORM) for note in notes_about((fact, Reading(rules)) for fact in facts)]
 
 

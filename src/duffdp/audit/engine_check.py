@@ -419,8 +419,12 @@ def _compared(
         wrong = _wrong_ranks(request, answer, counts)
     else:
         (expected,) = reference.answer([ColumnRequest(0, groups, request)])
-        here, there = _plain(answer), _plain(expected)
-        wrong = None if here == there else f"{here!s:.60} where arrays have {there!s:.60}"
+        answered_parts, expected_parts = _plain(answer), _plain(expected)
+        wrong = (
+            None
+            if answered_parts == expected_parts
+            else f"{answered_parts!s:.60} where arrays have {expected_parts!s:.60}"
+        )
     return EngineCheckRow(question, "exact" if wrong is None else "wrong", wrong or "")
 
 
@@ -525,11 +529,11 @@ def _check_statistic(
                 return [EngineCheckRow(question, "wrong", reason)]
             return [EngineCheckRow(question, "refused", _first_sentence(error))]
     expected = _numbers(_release(table.records, spec, example))
-    same = len(numbers) == len(expected) and np.allclose(
+    is_equal = len(numbers) == len(expected) and np.allclose(
         numbers, expected, rtol=0, atol=MAX_ERRORS.get(spec.name, MAX_ERROR)
     )
-    reason = "" if same else f"{numbers!s:.60} where arrays have {expected!s:.60}"
-    return [EngineCheckRow(question, "exact" if same else "wrong", reason)]
+    reason = "" if is_equal else f"{numbers!s:.60} where arrays have {expected!s:.60}"
+    return [EngineCheckRow(question, "exact" if is_equal else "wrong", reason)]
 
 
 def _release(

@@ -241,8 +241,8 @@ def _frame_tables(engine: Any, library: str) -> EngineTables:
         if library == "dask":
             pandas = nw.from_arrow(records, backend="pandas").to_native()
             return load("dask.dataframe", "frames").from_pandas(pandas, npartitions=PARTITIONS)
-        made = nw.from_arrow(records, backend=kind)
-        return (made.lazy() if lazy else made).to_native()
+        frame = nw.from_arrow(records, backend=kind)
+        return (frame.lazy() if lazy else frame).to_native()
 
     version = load(library, "frames").__version__
     return EngineTables(f"{library} (lazy)" if lazy else library, version, make)

@@ -137,11 +137,11 @@ def _changes(before: View, after: View) -> Ints:
 
 def _same_runs(first: Windows, i: int, second: Windows, j: int) -> bool:
     """True if the windows of two groups are the same, tails included."""
-    here, there = first.place(i), second.place(j)
+    first_place, second_place = first.place(i), second.place(j)
     begins = int(first.begin[i]), int(second.begin[j])
-    if here.stop - begins[0] != there.stop - begins[1]:
+    if first_place.stop - begins[0] != second_place.stop - begins[1]:
         return False
-    spans = slice(begins[0], here.stop), slice(begins[1], there.stop)
+    spans = slice(begins[0], first_place.stop), slice(begins[1], second_place.stop)
     return all(
         np.array_equal(a[spans[0]], b[spans[1]])
         for a, b in (
@@ -171,8 +171,8 @@ def _points(before: StepFunction, after: StepFunction) -> Ints:
 def _runs_at(steps: StepFunction, points: Ints) -> Ints:
     """The run that holds each candidate; -1 for those of the tail."""
     runs = np.searchsorted(steps.start, points, side="right") - 1
-    held = (runs >= 0) & (points < (steps.start + steps.count)[runs])
-    return np.where(held, runs, -1)
+    inside = (runs >= 0) & (points < (steps.start + steps.count)[runs])
+    return np.where(inside, runs, -1)
 
 
 def _distances(steps: StepFunction, points: Ints) -> Ints:
@@ -228,16 +228,16 @@ def _rank_points(before: QuantileRanks, after: QuantileRanks) -> Ints | None:
     if before.total == after.total and first == second:
         return None
     shared = first.keys() & second.keys()
-    others = sorted((first.keys() | second.keys()) - shared)
-    probes = others[:: max(1, len(others) // TAIL_PROBES)]
+    unshared = sorted((first.keys() | second.keys()) - shared)
+    probes = unshared[:: max(1, len(unshared) // TAIL_PROBES)]
     return np.array(sorted({*shared, *probes, before.size}), dtype=np.int64)
 
 
 def _ranks_at(column: QuantileRanks, points: Ints) -> Ints:
     """The number of records before some candidates."""
     ranks = {**_known_ranks(column.ranks), column.size: column.total}
-    found = [ranks[at] if at in ranks else column.rank_of(at)[0] for at in points.tolist()]
-    return np.array(found, dtype=np.int64)
+    rank_counts = [ranks[at] if at in ranks else column.rank_of(at)[0] for at in points.tolist()]
+    return np.array(rank_counts, dtype=np.int64)
 
 
 def _known_ranks(windows: Sequence[Ranks]) -> dict[int, int]:

@@ -172,10 +172,10 @@ class _Fields:
     def __init__(self, path: Path, column: str | None, unit: str | None, skip_rows: int) -> None:
         text = path.read_bytes().decode(BYTES)
         lines = text.splitlines(keepends=True)
-        title, rest = "".join(lines[:skip_rows]), "".join(lines[skip_rows:])
-        first_line = rest.partition("\n")[0]
+        title, body = "".join(lines[:skip_rows]), "".join(lines[skip_rows:])
+        first_line = body.partition("\n")[0]
         self._delimiter = max(TEXT_DELIMITERS, key=first_line.count)
-        (header, fields), *self._rows = self._split(rest)
+        (header, fields), *self._rows = self._split(body)
         self.header = title + header
         names = [name.encode(BYTES).decode(errors="replace").lstrip("\ufeff") for name in fields]
         self._column = None if column is None else names.index(column)
@@ -268,10 +268,10 @@ def _of_lines(
     if person is None:
         yield "the last record leaves", records, records[:-1]
     else:
-        own = [lines.person(at) == person for at in range(len(records))]
-        rest = [record for record, leaves in zip(records, own, strict=True) if not leaves]
-        last = [record for record, leaves in zip(records, own, strict=True) if leaves]
-        yield "the last person leaves", rest + last, rest
+        is_own = [lines.person(at) == person for at in range(len(records))]
+        remaining = [record for record, leaves in zip(records, is_own, strict=True) if not leaves]
+        last = [record for record, leaves in zip(records, is_own, strict=True) if leaves]
+        yield "the last person leaves", remaining + last, remaining
     for value in values:
         joining = lines.joining(value, 1 if person is None else rows)
         if joining:

@@ -164,9 +164,9 @@ def replay(
         findings.append("the runs make a different number of releases")
     if any(record.points for record in second.releases):
         # Tails are looked into while a run goes on: the first one goes on once more.
-        again = Recorder(seed, first, second)
-        _run(call, data, again)
-        for record, views in zip(second.releases, again.releases, strict=False):
+        recorder = Recorder(seed, first, second)
+        _run(call, data, recorder)
+        for record, views in zip(second.releases, recorder.releases, strict=False):
             record.earlier_views = views.views
             findings += views.findings
     rows, declared = [], Fraction(0)
@@ -362,8 +362,8 @@ def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
             result, error = _visible(call(data, rng=recorder)), None
         except Exception as failure:  # whatever a caller would see
             result, error = None, f"{type(failure).__name__}: {failure}"
-    shown = tuple(f"{item.category.__name__}: {item.message}" for item in caught)
-    return _Outcome(result, error, shown)
+    warning_texts = tuple(f"{item.category.__name__}: {item.message}" for item in caught)
+    return _Outcome(result, error, warning_texts)
 
 
 def _visible(result: Any) -> Any:
@@ -467,8 +467,8 @@ class _Comparison:
         if mechanism.epsilon != float(before.paid / rows):
             self._find("the mechanism that finds keys has more than was paid")
         loss = moved * before.paid / rows
-        what = (self._name, "keys", "keys", mechanism.name, mechanism.epsilon, 1)
-        self.rows.append(ReplayRow(*what, float(moved), float(loss)))
+        call = (self._name, "keys", "keys", mechanism.name, mechanism.epsilon, 1)
+        self.rows.append(ReplayRow(*call, float(moved), float(loss)))
         return loss
 
     def _find(self, text: str) -> None:
@@ -524,16 +524,16 @@ class _Comparison:
 
     def _compare_facts(self, before: MechanismCall, after: MechanismCall) -> None:
         """All that must be the same in both runs, whatever the records."""
-        about = repr(before.statistic)
+        statistic = repr(before.statistic)
         if not same_value(before.statistic, after.statistic):
-            self._find(f"the statistic of a draw differs: {about} and {after.statistic!r}")
+            self._find(f"the statistic of a draw differs: {statistic} and {after.statistic!r}")
         kinds = [(type(call.mechanism), call.mechanism.epsilon) for call in (before, after)]
         if kinds[0] != kinds[1]:
-            self._find(f"the mechanism of {about} or its epsilon differs")
+            self._find(f"the mechanism of {statistic} or its epsilon differs")
         if public_facts(before.evidence) != public_facts(after.evidence):
-            self._find(f"the sensitivity or the candidates of {about} differ")
+            self._find(f"the sensitivity or the candidates of {statistic} differ")
         if list(map(type, before.requests)) != list(map(type, after.requests)):
-            self._find(f"the requests of {about} differ")
+            self._find(f"the requests of {statistic} differ")
 
     def _movement(
         self, before: GroupEvidence, after: GroupEvidence, views: tuple[View, View] | None

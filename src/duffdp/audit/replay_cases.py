@@ -120,10 +120,10 @@ def _option_sets(spec: StatisticSpec) -> Iterator[dict[str, Any]]:
     """
     examples = spec.examples + MORE_EXAMPLES.get(spec.name, ())
     for choice in spec.choices:
-        chosen = {"mechanism": choice} if len(spec.choices) > 1 else {}
+        mechanism_option = {"mechanism": choice} if len(spec.choices) > 1 else {}
         for example in examples:
-            yield {**example, **chosen}
-        first = {**examples[0], **chosen}
+            yield {**example, **mechanism_option}
+        first = {**examples[0], **mechanism_option}
         if spec.has_interval(choice):
             yield {**first, "interval": CASE_CONFIDENCE}
             if spec.covers_population:

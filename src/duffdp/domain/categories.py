@@ -86,8 +86,8 @@ class Categories:
 
     def values(self, indices: Iterable[int]) -> Array:
         """The categories with these indices as an array of objects."""
-        out = np.empty(len(found := list(indices)), dtype=object)
-        out[:] = [self.values_[i] for i in found]
+        out = np.empty(len(positions := list(indices)), dtype=object)
+        out[:] = [self.values_[i] for i in positions]
         return out
 
     def record_index(self, record: Any) -> int:

@@ -462,10 +462,10 @@ class _Parser:
                 raise self._refusal(
                     f"has {sign!r}, which has no end", "Say how often at most, such as {0,20}."
                 )
-            least, most = (0, 1) if sign == "?" else self._numbers()
+            least, greatest = (0, 1) if sign == "?" else self._numbers()
             if self._peek() and self._peek() in "?+*":
                 raise self._refusal("repeats what is repeated", "Use a group: (a{2})?.")
-            node = _Repeat(node, least, most)
+            node = _Repeat(node, least, greatest)
         return node
 
     def _numbers(self) -> tuple[int, int]:
@@ -476,10 +476,10 @@ class _Parser:
             raise self._refusal("has {m,}, which has no end", "Say how often at most: {1,20}.")
         if not 1 <= len(parts) <= 2 or not all(p.isascii() and p.isdigit() for p in parts):
             raise self._refusal("has { without numbers", "Write {2}, {0,20}, or \\{ for it.")
-        least, most = int(parts[0]), int(parts[-1])
-        if least > most:
-            raise self._refusal(f"has {{{least},{most}}}", "Write the smaller number first.")
-        return least, most
+        least, greatest = int(parts[0]), int(parts[-1])
+        if least > greatest:
+            raise self._refusal(f"has {{{least},{greatest}}}", "Write the smaller number first.")
+        return least, greatest
 
     def _escape(self) -> Ranges:
         character = self._take()
@@ -622,13 +622,13 @@ class _Strings:
                 return "".join(characters)
             index -= state.is_end
             for first, last, target in state.ranges:
-                each = self._counts[target]
-                if index < (last - first + 1) * each:
-                    place, index = divmod(index, each)
+                text_count = self._counts[target]
+                if index < (last - first + 1) * text_count:
+                    place, index = divmod(index, text_count)
                     characters.append(chr(first + place))
                     at = target
                     break
-                index -= (last - first + 1) * each
+                index -= (last - first + 1) * text_count
 
     def index(self, value: Any) -> int | None:
         if not isinstance(value, str):

@@ -64,14 +64,14 @@ def largest_sum(
     return cells * cell + rounding
 
 
-def _first(holds: Callable[[int], bool]) -> int:
+def _first(condition: Callable[[int], bool]) -> int:
     """The least size for which a condition that stays true becomes true."""
     low, high = -1, 0
-    while not holds(high):
+    while not condition(high):
         low, high = high, 2 * high + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        low, high = (low, middle) if condition(middle) else (middle, high)
     return high
 
 

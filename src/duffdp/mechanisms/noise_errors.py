@@ -104,8 +104,8 @@ class ThresholdErrors:
     def _at_most(self, count: int, output: int, threshold: int) -> float:
         """The probability of this noisy count or a smaller one, for a key that is released."""
         if count > output:  # both tails are small: no difference of large numbers
-            here, before = self._tail(count - output), self._tail(count - threshold + 1)
-            return (here - before) / (1 - before)
+            tail, before = self._tail(count - output), self._tail(count - threshold + 1)
+            return (tail - before) / (1 - before)
         return 1 - self._at_least(count, output + 1, threshold)
 
     def _tail(self, least: int) -> float:
@@ -116,14 +116,14 @@ class ThresholdErrors:
         return 1 - decay ** (1 - least) / (1 + decay)
 
 
-def _first(holds: Any, last: int) -> int:
+def _first(condition: Any, last: int) -> int:
     """The first number from 0 to `last` for which a condition holds that holds from there on;
     `last` if there is none before.
     """
     low, high = 0, last
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        low, high = (low, middle) if condition(middle) else (middle + 1, high)
     return low
 
 

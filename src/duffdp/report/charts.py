@@ -112,8 +112,8 @@ def _without_margins(
         column._replace(numbers=[column.numbers[i] for i in rows]) for column in result.columns
     ]
     small = [table.too_small[i] for i in rows]
-    kept = table._replace(keys=[table.keys[i] for i in rows], too_small=small)
-    return kept, result._replace(columns=columns)
+    leaves = table._replace(keys=[table.keys[i] for i in rows], too_small=small)
+    return leaves, result._replace(columns=columns)
 
 
 def _legend(table: ResultTable, result: ReleaseResult) -> str:
@@ -181,7 +181,7 @@ def bar_chart(
     if not 1 < len(numbers) <= _MAX_ROWS:
         return None
     short = [_shortened(label, _MAX_CHART_LABEL) for label in labels]
-    left = 20 + _LETTER * max(map(len, short))
+    margin = 20 + _LETTER * max(map(len, short))
     values = [
         value
         for number in numbers
@@ -191,14 +191,14 @@ def bar_chart(
     low: float = min([0, *values])
     high: float = max([0, *values]) if upper is None else upper
     high = high if high > low else 1
-    width = _WIDTH - left - _RIGHT - _NUMBER_ROOM
+    width = _WIDTH - margin - _RIGHT - _NUMBER_ROOM
     step = _round_step((high - low) / 5)
     if upper is None:
         step = max(1, step)  # counts are whole
     base = _TOP + _ROW * len(short)
 
     def place(value: float) -> float:
-        return left + width * (value - low) / (high - low)
+        return margin + width * (value - low) / (high - low)
 
     steps = range(-int(-low // step), int(high / step + 1e-9) + 1)
     scale = 100 if percent else 1
@@ -208,7 +208,7 @@ def bar_chart(
     parts = _marks(ticks, base)
     for i, (label, number) in enumerate(zip(short, numbers, strict=True)):
         y = _TOP + _ROW * (i + 0.5)
-        parts.append(text(label, (left - 10, y + 4), anchor="end"))
+        parts.append(text(label, (margin - 10, y + 4), anchor="end"))
         if number.too_few:
             parts.append(text(number.too_few_words, (place(0) + 8, y + 4), "axis"))
             continue
@@ -244,22 +244,22 @@ def point_chart(
     if not 0 < len(labels) <= _MAX_ROWS:
         return None
     short = [_shortened(label, _MAX_CHART_LABEL) for label in labels]
-    left = 20 + _LETTER * max(map(len, short))
+    margin = 20 + _LETTER * max(map(len, short))
     axis = _axis(kind, domain, numbers)
     if axis is None:
         return None
-    width, base = _WIDTH - left - _RIGHT, _TOP + _ROW * len(labels)
-    parts = _marks([(left + share * width, mark) for share, mark in axis.ticks], base)
+    width, base = _WIDTH - margin - _RIGHT, _TOP + _ROW * len(labels)
+    parts = _marks([(margin + share * width, mark) for share, mark in axis.ticks], base)
     for i, (label, row) in enumerate(zip(short, rows, strict=True)):
         y = _TOP + _ROW * (i + 0.5)
-        parts.append(text(label, (left - 10, y + 4), anchor="end"))
+        parts.append(text(label, (margin - 10, y + 4), anchor="end"))
         if all(number.too_few for number in row):
-            parts.append(text(row[0].too_few_words, (left + width / 2, y + 4), "axis", "middle"))
+            parts.append(text(row[0].too_few_words, (margin + width / 2, y + 4), "axis", "middle"))
             continue
-        parts.append(line("row", (left, y), (left + width, y)))
-        across = [left + width * axis.share(number.value) for number in row]
+        parts.append(line("row", (margin, y), (margin + width, y)))
+        across = [margin + width * axis.share(number.value) for number in row]
         ends = [
-            left + width * axis.share(end) for number in row for end in number.span or ()
+            margin + width * axis.share(end) for number in row for end in number.span or ()
         ] or across
         if min(ends) < max(ends):
             parts.append(line("span", (min(ends), y), (max(ends), y)))
@@ -276,21 +276,21 @@ def point_chart(
 
 def distribution_chart(distribution: Distribution, label: str) -> str:
     """The share of records up to every value, with the band around it."""
-    left = 24 + _LETTER * 5
-    width, base = _WIDTH - left - _RIGHT, _TOP + _DISTRIBUTION_HEIGHT
+    margin = 24 + _LETTER * 5
+    width, base = _WIDTH - margin - _RIGHT, _TOP + _DISTRIBUTION_HEIGHT
     first, last = distribution.axis()
 
     def across(place: int) -> float:
-        return left + width * min(max((place - first) / (last - first), 0.0), 1.0)
+        return margin + width * min(max((place - first) / (last - first), 0.0), 1.0)
 
     def up(share: float) -> float:
         return base - _DISTRIBUTION_HEIGHT * share
 
     ticks = _ticks_between(distribution.domain, float(first), float(last))
-    parts = _marks([(left + share * width, mark) for share, mark in ticks], base)
+    parts = _marks([(margin + share * width, mark) for share, mark in ticks], base)
     for level in _LEVELS:
-        parts.append(line("row", (left, up(level)), (left + width, up(level))))
-        parts.append(text(parameter_text(level), (left - 8, up(level) + 4), "axis", "end"))
+        parts.append(line("row", (margin, up(level)), (margin + width, up(level))))
+        parts.append(text(parameter_text(level), (margin - 8, up(level) + 4), "axis", "end"))
     outline = distribution.outline()
     upper = [(across(place), up(high)) for place, _, high in outline]
     lower = [(across(place), up(low)) for place, low, _ in outline]

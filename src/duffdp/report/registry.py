@@ -175,8 +175,8 @@ def registry_entry(
     'Question: What is the data product intended for?'
     """
     _, named = result_tables(releases)
-    made = [release for _, release in named]
-    if not all(release.secure for release in made):
+    unnamed = [release for _, release in named]
+    if not all(release.secure for release in unnamed):
         raise DuffError(
             "a release with a seed is not private, so it has no entry in a registry. Leave rng out."
         )
@@ -189,10 +189,10 @@ def registry_entry(
     def answer(name: str) -> str:
         return answers.get(name, f"{QUESTION}{QUESTIONS[name]}")
 
-    epsilon = math.fsum(release.epsilon for release in made)
+    epsilon = math.fsum(release.epsilon for release in unnamed)
     hazards = {each.topic: each.text for each in hazard_answers(named, None, answers)}
     sector = {"data_product_sector": answers["sector"]} if "sector" in answers else {}
-    delta = max(release.delta for release in made)
+    delta = max(release.delta for release in unnamed)
     entry: dict[str, Any] = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "private-release",
         "status": "Draft",
@@ -205,18 +205,18 @@ def registry_entry(
                 "data_product_type": "Summary statistics",
                 "data_product_region": answer("region"),
                 "description": _description(named),
-                "publication_date": min(release.time for release in made).date().isoformat(),
+                "publication_date": min(release.time for release in unnamed).date().isoformat(),
                 **sector,
             },
             "dp_variant": {
                 "variant_name": "Approximate DP" if delta else "Pure DP",
                 "data_domain": "All tables with the same columns, of any size. Each record is read "
                 "on a public set of values.",
-                "unprotected_quantities": _lines(_once(made, sentences.assumed_public)),
+                "unprotected_quantities": _lines(_once(unnamed, sentences.assumed_public)),
             },
             "privacy_loss": {
-                "privacy_unit": _unit(made),
-                "privacy_unit_details": _lines(_once(made, sentences.protected)),
+                "privacy_unit": _unit(unnamed),
+                "privacy_unit_details": _lines(_once(unnamed, sentences.protected)),
                 "privacy_parameters": {"epsilon": epsilon, **({"delta": delta} if delta else {})},
                 "privacy_parameters_details": _lines(
                     [
@@ -243,7 +243,7 @@ def registry_entry(
                 )
                 or f"{QUESTION}Where do bounds and keys come from, and when was the plan fixed?",
                 "mechanisms": _lines(
-                    [*_once(made, sentences.mechanism), *_versions(made), hazards["Timing"]]
+                    [*_once(unnamed, sentences.mechanism), *_versions(unnamed), hazards["Timing"]]
                 ),
                 "justification": answer("justification"),
             },

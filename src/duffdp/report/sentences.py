@@ -116,14 +116,14 @@ def error_in_short(releases: Sequence[Release]) -> str:
     target = "the exact answer for the rows that were used" if people else "the exact answer"
     if population:
         target = "the answer for the population"
-    several = (
+    has_several = (
         len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
     )
     together = all(simultaneous for _, simultaneous in intervals)
     scope = ", all of them together" if together else ", each individually"
     return (
         f"Every number has noise: with at least {float(100 * confidence):.6g} % probability an "
-        f"interval beside it holds {target}{scope if several else ''}."
+        f"interval beside it holds {target}{scope if has_several else ''}."
     )
 
 
@@ -178,8 +178,12 @@ def _used_rows(releases: Sequence[Release]) -> str:
         release.grouped and release.unit.groups_per_person is None and counted(release)
         for release in releases
     )
-    used = f"Numbers are about the rows that were used, {rows_of_people(units)}, picked at random"
-    return f"{used}, so a group may show fewer people than it has." if partial else f"{used}."
+    sentence = (
+        f"Numbers are about the rows that were used, {rows_of_people(units)}, picked at random"
+    )
+    return (
+        f"{sentence}, so a group may show fewer people than it has." if partial else f"{sentence}."
+    )
 
 
 def whom(kinds: Set[UnitKind]) -> str:

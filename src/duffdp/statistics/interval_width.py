@@ -214,9 +214,9 @@ def _score_limits(epsilon: Fraction, failure_rate: Fraction, widths: int) -> _Sc
     nats = offset / steps_per_nat  # log r
     log_gain = math.log(math.expm1(min(nats, 100.0)))  # log(r - 1), or less
     log_rate = -math.log(failure_rate) + 1e-9  # doubles err by less
-    near = log_rate - math.log(3) - log_gain - nats / 2
+    near_score = log_rate - math.log(3) - log_gain - nats / 2
     far = (log_rate - math.log(2) - log_gain) / 2
-    aim = max(1, math.ceil(steps_per_nat * max(near, far)))
+    aim = max(1, math.ceil(steps_per_nat * max(near_score, far)))
     # Widths that spare more than this are drawn one time in exp(TAIL_NATS), all together.
     spread = offset * widths + math.ceil(steps_per_nat * TAIL_NATS)
     most = aim + min(spread, max(aim, MAX_WINDOW_RANKS * STEPS_PER_RECORD))

@@ -449,17 +449,17 @@ def _between_rows(rows: Array) -> Iterator[tuple[Array, Array]]:
     the left one.
     """
     while len(rows) > 1:
-        left, right = rows[::2], rows[1::2]
-        pairs, width = left.shape
+        first_rows, second_rows = rows[::2], rows[1::2]
+        pairs, width = first_rows.shape
         shift = (np.arange(pairs, dtype=np.int64) * rows.size)[:, None]
-        begin = np.searchsorted((left + shift).reshape(-1), (right + shift).reshape(-1))
+        begin = np.searchsorted((first_rows + shift).reshape(-1), (second_rows + shift).reshape(-1))
         times = np.repeat(np.arange(1, pairs + 1) * width, width) - begin
         inverted = np.flatnonzero(times)
         times = times[inverted]
         place = np.repeat(begin[inverted] - np.cumsum(times) + times, times) + np.arange(
             times.sum()
         )
-        yield left.reshape(-1)[place], np.repeat(right.reshape(-1)[inverted], times)
+        yield first_rows.reshape(-1)[place], np.repeat(second_rows.reshape(-1)[inverted], times)
         rows = np.sort(rows.reshape(pairs, 2 * width), axis=1)
 
 

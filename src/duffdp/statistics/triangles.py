@@ -190,11 +190,11 @@ def strangers(graph: Graph) -> Iterator[tuple[int, int]]:
             yield i, j
 
 
-def _blocks(left: Any, right: Any) -> Iterator[tuple[int, int]]:
+def _blocks(size_left: Any, right: Any) -> Iterator[tuple[int, int]]:
     """Ranges of rows of `left` that meet about so many entries of `right` when multiplied."""
     length = np.diff(right.indptr).astype(np.int64)
-    cumulative = np.concatenate([[0], np.cumsum(length[left.indices])])[left.indptr]
-    first, size = 0, left.shape[0]
+    cumulative = np.concatenate([[0], np.cumsum(length[size_left.indices])])[size_left.indptr]
+    first, size = 0, size_left.shape[0]
     while first < size:
         last = max(
             first + 1,

@@ -324,8 +324,8 @@ class SquaresAround(TotalsStatistic):
         center, widest = levels.of(self.center), self.sensitivity(domain)
         numbers: list[tuple[int, ...]] = []
         for records, total, squares in sums:
-            around = squares - 2 * center * total + records * center**2
-            numbers.append((around, records * widest - around))
+            centered = squares - 2 * center * total + records * center**2
+            numbers.append((centered, records * widest - centered))
         return numbers
 
     def sensitivity(self, domain: Grid) -> int:

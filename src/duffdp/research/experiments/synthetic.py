@@ -131,10 +131,10 @@ def run() -> Iterator[str]:
                     name: (mechanism, spread)
                     for name, mechanism in noisy(epsilon, public[epsilon]).items()
                 }
-                for name, (mechanism, ready) in mechanisms.items():
-                    exact = mechanism.law(ready).expected_error(truth)
+                for name, (mechanism, evidence) in mechanisms.items():
+                    exact = mechanism.law(evidence).expected_error(truth)
                     draws = (
-                        mechanism.draw(ready, size=CALLS, rng=rng)
+                        mechanism.draw(evidence, size=CALLS, rng=rng)
                         if name in PRINTED
                         else np.array([])
                     )
@@ -199,12 +199,12 @@ def draw(folder: Path) -> None:
         for axis, (shape, (title, _, _)) in zip(axes, POPULATIONS.items(), strict=True):
             for name in names:
                 centre = np.array([mean(shape, epsilon, name, sampled) for epsilon in EPSILONS])
-                around = np.array(
+                bars_around = np.array(
                     [spread_of(shape, epsilon, name, sampled) for epsilon in EPSILONS]
                 )
                 # A bar never reaches below a tenth of the mean, or a log axis would swallow the
                 # figure.
-                bars = [np.minimum(around, 0.9 * centre), around] if sampled else None
+                bars = [np.minimum(bars_around, 0.9 * centre), bars_around] if sampled else None
                 axis.errorbar(EPSILONS, centre, yerr=bars, capsize=2, elinewidth=0.8, **style(name))
             axis.set(title=title, xlabel="ε", yscale="log")
         axes[0].set_ylabel("mean |T − M|" + (" (100 × 100 draws)" if sampled else " (exact)"))

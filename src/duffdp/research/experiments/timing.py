@@ -53,7 +53,7 @@ def calls() -> dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]]:
         "smooth-laplace": SmoothLaplace(TIMED_EPSILON, 1e-3),
         "log-normal": SmoothLaplaceLogNormal(TIMED_EPSILON, 1e-3),
     }
-    found: dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]] = {
+    calls_by_label: dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]] = {
         "Duff, whole step function": (
             "duff",
             lambda v, rng: Exponential(TIMED_EPSILON).draw(Median().steps(v, WIDE_GRID), rng=rng),
@@ -66,9 +66,9 @@ def calls() -> dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]]:
         ),
     }
     for key, mechanism in noisy.items():
-        found[LABEL[key]] = (key, partial(_noisy, mechanism))
-    found["SmoothSens, δ = 1/n, 300 β tried in turn"] = ("smooth-laplace", _scanned)
-    return found
+        calls_by_label[LABEL[key]] = (key, partial(_noisy, mechanism))
+    calls_by_label["SmoothSens, δ = 1/n, 300 β tried in turn"] = ("smooth-laplace", _scanned)
+    return calls_by_label
 
 
 def run() -> Iterator[str]:
@@ -78,13 +78,13 @@ def run() -> Iterator[str]:
     for label, (key, call) in calls().items():
         for values in records:
             call(values, rng)
-        taken = []
+        seconds = []
         for repeat in range(REPEATS if "300" not in label else 40):
             begin = time.perf_counter()
             call(records[repeat % 20], rng)
-            taken.append(time.perf_counter() - begin)
+            seconds.append(time.perf_counter() - begin)
         CALL_ROWS.append(
-            {"call": label, "mechanism": key, "microseconds": 1e6 * float(np.median(taken))}
+            {"call": label, "mechanism": key, "microseconds": 1e6 * float(np.median(seconds))}
         )
         yield label
     untuned = microseconds(LABEL["cauchy"])

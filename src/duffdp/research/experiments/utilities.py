@@ -72,15 +72,15 @@ def off_peak() -> int:
     better.
     """
     _, grid, make = RECORD_SETS["ages"]
-    found = 0
+    set_count = 0
     for number in range(UTILITY_SETS):
         values = make(np.random.default_rng([13, number]))
         steps = Median(utility="rank").steps(values, grid)
         truth = int(sensitivity.median(values, grid).value)
-        found += any(
+        set_count += any(
             steps.distance_at(x) <= steps.distance_at(truth) for x in (truth - 1, truth + 1)
         )
-    return found
+    return set_count
 
 
 def draw(folder: Path) -> None:

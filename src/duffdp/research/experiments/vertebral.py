@@ -43,9 +43,9 @@ def measurements(path: Path) -> dict[str, dict[str, Any]]:
 def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yields once a measurement; draws and errors are then in `DRAWN` and `MEDIAN_ROWS`."""
     for place, (name, classes) in enumerate(patients.items()):
-        both = np.concatenate(list(classes.values()))
+        all_values = np.concatenate(list(classes.values()))
         # As in the paper: the range of the data themselves, which is not private.
-        grid = Grid(float(both.min()), float(both.max()))
+        grid = Grid(float(all_values.min()), float(all_values.max()))
         for kind, values in classes.items():
             delta = 1 / len(values)
             rng = np.random.default_rng([11, place, len(values)])
@@ -59,8 +59,8 @@ def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
                 "pareto": (SmoothPareto(VERTEBRAL_EPSILON), spread),
             }
             error = {
-                key: mechanism.law(ready).expected_error(spread.value)
-                for key, (mechanism, ready) in mechanisms.items()
+                key: mechanism.law(evidence).expected_error(spread.value)
+                for key, (mechanism, evidence) in mechanisms.items()
             }
             MEDIAN_ROWS.append(
                 {"measurement": name, "class": kind, "n": len(values), "median": spread.value}
@@ -73,13 +73,13 @@ def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield name
 
 
-def _panel(axis: Any, name: str, what: str) -> None:
-    both = np.concatenate([DRAWN[name, kind]["data"] for kind in ("AB", "NO")])
+def _panel(axis: Any, name: str, source: str) -> None:
+    all_values = np.concatenate([DRAWN[name, kind]["data"] for kind in ("AB", "NO")])
     # One far outlier in degree_spondylolisthesis would squeeze all else into one bin: 60 bins over
     # the range show it.
-    edges = np.linspace(both.min(), both.max(), 61)
+    edges = np.linspace(all_values.min(), all_values.max(), 61)
     for kind in ("AB", "NO"):
-        values = DRAWN[name, kind][what]
+        values = DRAWN[name, kind][source]
         axis.hist(
             values, edges, density=True, histtype="stepfilled", color=CLASS_COLOUR[kind], alpha=0.35
         )
@@ -110,16 +110,16 @@ def draw(folder: Path) -> None:
     table(folder, "vertebral", MEDIAN_ROWS)
     names = list(dict.fromkeys(name for name, _ in DRAWN))
     figure, axes = plt.subplots(1, 3, figsize=(9.5, 2.9), layout="constrained")
-    for axis, (what, title) in zip(axes, TITLES.items(), strict=True):
-        _panel(axis, names[0], what)
+    for axis, (source, title) in zip(axes, TITLES.items(), strict=True):
+        _panel(axis, names[0], source)
         axis.set(title=title, xlabel=names[0].replace("_", " "))
     axes[0].set_ylabel("share of values (density)")
     axes[0].legend(loc="upper right", title="dashed: class median", title_fontsize=8)
     save(figure, folder, "vertebral")
     figure, axes = plt.subplots(3, 5, figsize=(12, 6), layout="constrained", sharex="col")
-    for row, (what, title) in zip(axes, TITLES.items(), strict=True):
+    for row, (source, title) in zip(axes, TITLES.items(), strict=True):
         for axis, name in zip(row, names[1:], strict=True):
-            _panel(axis, name, what)
+            _panel(axis, name, source)
         row[0].set_ylabel(title)
     for axis, name in zip(axes[-1], names[1:], strict=True):
         axis.set_xlabel(name.replace("_", " "))
