@@ -307,8 +307,8 @@ MUTANTS = (
     Mutant(
         "distribution: a record counts in two cells",
         "_engines/arrays/column.py",
-        "self._counts += np.bincount(places,",
-        "self._counts += 2 * np.bincount(places,",
+        "self._counts[: len(places) + 1] += np.diff(places,",
+        "self._counts[: len(places) + 1] += 2 * np.diff(places,",
         (f"{ONE_ROW}[distribution()-list]",),
     ),
     Mutant(

@@ -70,19 +70,24 @@ class Thresholds(NamedTuple):
 
     def of_array(self, keys: Keys) -> Ints:
         """For int64, uint64, or float64 without nan."""
-        bins = self.reached(keys) - 1
+        bins = self._reached(keys) - 1
         bins[bins == self.size] = -1
         return bins
 
-    def reached(self, keys: Keys) -> Ints:
+    def counts(self, keys: Keys) -> Ints:
+        """Number of keys in each bin."""
+        # A vectorized sort takes a tenth of the time that a search for every key takes.
+        ordered = np.sort(keys)
+        edges = self._edges_of(keys.dtype)
+        # What no key reaches has no edge.
+        ends = np.full(self.size + 1, len(keys))
+        ends[: len(edges)] = np.searchsorted(ordered, edges, side="left")
+        return np.diff(ends)
+
+    def _reached(self, keys: Keys) -> Ints:
         """Number of thresholds that every key reaches."""
-        if keys.dtype.kind != "f":
-            limits = np.iinfo(keys.dtype)
-            # What no key reaches is left out, what each one reaches is the least key.
-            limits_met = [max(edge, limits.min) for edge in self.integers if edge <= limits.max]
-            return np.searchsorted(np.array(limits_met, dtype=keys.dtype), keys, side="right")
-        if self.even is None:
-            return np.searchsorted(self.doubles, keys, side="right")
+        if keys.dtype.kind != "f" or self.even is None:
+            return np.searchsorted(self._edges_of(keys.dtype), keys, side="right")
         # A rising function that is at most one bin off everywhere, then a look at both edges.
         first, steepness = self.even
         with np.errstate(all="ignore"):
@@ -93,6 +98,14 @@ class Thresholds(NamedTuple):
         count -= keys < self.padded_doubles[count]
         count += keys >= self.padded_doubles[count + 1]
         return count
+
+    def _edges_of(self, dtype: np.dtype[Any]) -> Keys:
+        """The thresholds that keys of a type can reach; those that all reach are the least key."""
+        if dtype.kind == "f":
+            return self.doubles
+        limits = np.iinfo(dtype)
+        edges = [max(edge, limits.min) for edge in self.integers if edge <= limits.max]
+        return np.array(edges, dtype=dtype)
 
     def of_column(self, nw: Any, column: Any, dtype: Any) -> Any:
         """For a column of present numbers or truth values, as an expression of Int64."""

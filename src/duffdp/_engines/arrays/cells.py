@@ -106,20 +106,20 @@ class CellEngine:
 def _cell_counts(array: Array, domain: Categories | Cells) -> Ints:
     """The number of records in every cell.
 
-    Typed records are counted without the cell of each: a count of 1e7 doubles took a sixth of the
-    processor time, a histogram about five sixths (rows "count" and "histogram" of `make bench`).
+    Typed records are counted without the cell of each: a count of 1e7 doubles took a tenth of the
+    processor time, a histogram a seventh to a third (rows "count" and "histogram" of `make bench`).
     """
     typed = array.dtype != object
     if typed and isinstance(domain, Presence):
         return np.array([_present_count(array)])
     bins = domain.members if isinstance(domain, Membership) else domain
     if typed and isinstance(bins, Bins):
-        reached = bins.thresholds.reached(KeyReader(array.dtype, bins).keys(array))
-        counts = np.bincount(reached, minlength=bins.size + 2)
-        inside = counts[1:-1]  # before the first threshold and after the last one is outside
+        keys = KeyReader(array.dtype, bins).keys(array)
+        counts = bins.thresholds.counts(keys)
         if domain is bins:
-            return inside
-        return np.array([inside.sum(), counts[0] + counts[-1]])
+            return counts
+        inside = counts.sum()
+        return np.array([inside, len(keys) - inside])
     index = cell_indices(array, domain)
     return np.bincount(index[index >= 0], minlength=domain.size)
 
