@@ -71,10 +71,9 @@ def errors() -> str:
             for name in (*synthetic.PRINTED, *synthetic.FAIR)
         ]
         parts.append(
-            f"\n{title}:\n\n"
-            + rows(["mechanism", *(f"ε = {epsilon:g}" for epsilon in SHOWN)], body)
+            f"{title}:\n\n" + rows(["mechanism", *(f"ε = {epsilon:g}" for epsilon in SHOWN)], body)
         )
-    return "\n".join(parts)
+    return "\n\n".join(parts)
 
 
 def smallest() -> dict[str, str]:
@@ -124,8 +123,8 @@ def over_duff() -> str:
     parts = []
     for key in ("log-normal", "cauchy", "cauchy-tight", "pareto"):
         ratios = [row[key] / row["duff"] for row in vertebral.MEDIAN_ROWS]
-        parts.append(f"{LABEL[key]}: {times(min(ratios))} to {times(max(ratios))}")
-    return "; ".join(parts)
+        parts.append(f"- {LABEL[key]}: {times(min(ratios))} to {times(max(ratios))}")
+    return "\n".join(parts)
 
 
 def timed() -> str:
