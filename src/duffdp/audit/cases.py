@@ -69,7 +69,7 @@ class MechanismCase:
 
 
 class PairStatistic:
-    """A statistic of pairs for records that are numbers: points of an arch, in order."""
+    """A statistic of pairs, for records that are numbers: points of an arch, in order."""
 
     def __init__(self, statistic: Any) -> None:
         self._statistic = statistic
@@ -105,8 +105,9 @@ def mechanism_cases() -> Iterator[MechanismCase]:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCase:
-    """A verb with its parameters and a choice of mechanism, and the kind of neighbours that it is
-    audited for."""
+    """A public function with its parameters and mechanism, and the kind of neighbors that it is
+    audited for.
+    """
 
     spec: StatisticSpec
     parameters: Parameters

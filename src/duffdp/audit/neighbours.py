@@ -1,5 +1,5 @@
 """The exact-neighbor test: the largest privacy loss over all pairs of small neighboring data sets,
-from the explicit laws of their outputs.
+from their explicit output distributions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class ListedLaw:
 
 
 class StepLaw:
-    """The law of a mechanism over the candidates of a step function, equal within a run."""
+    """The output distribution of a mechanism over the candidates of a step function, equal within a
+    run.
+    """
 
     def __init__(self, steps: StepFunction, law: Law) -> None:
         self._starts = [steps.domain.value(i) for i in steps.start.tolist()]

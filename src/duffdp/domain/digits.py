@@ -1,4 +1,4 @@
-"""Numbers with a fixed number of significant digits: candidates where no bounds are known.
+"""Numbers with a fixed number of significant digits, as candidates if no bounds are known.
 
 Rounding has three implementations, for one number, for an array and for a column of a table engine,
 and all three give the same index. None of them overflows, warns or fails for any number.
@@ -35,8 +35,8 @@ _MIN_MAGNITUDE, _MAX_MAGNITUDE = (
 
 
 class Decade(NamedTuple):
-    """Magnitudes with the same last digit: the place of the first of them, that digit, and the
-    first of them in units of it.
+    """Magnitudes with the same last digit: the position of the first of them, the digit, and the
+    first of them in units of the digit.
     """
 
     place: int
@@ -146,7 +146,7 @@ def exponent(magnitude: Fraction) -> int:
 
 
 class Digits:
-    """Zero, and the numbers of either sign with so many significant digits: what a release can be.
+    """Candidates that are zero and all numbers with a fixed number of significant digits.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Digits:
         return index
 
     def record_index(self, record: Any) -> int:
-        """As `index`, but -1 for a record that is dropped: missing, or no number."""
+        """The index of one record, or -1 if the record is missing or no number."""
         read = number(record)
         return -1 if read is None else self.double_steps.of_number(nearest_double(read))
 

@@ -30,7 +30,7 @@ _TINY = 2.0**-1000
 
 
 class WholeSteps(NamedTuple):
-    """Candidates low, low + step, ... that are whole numbers of any size, for whole keys."""
+    """Evenly spaced candidates that are whole numbers of any size, for whole keys."""
 
     low: int
     step: int
@@ -135,7 +135,7 @@ class WholeSteps(NamedTuple):
 
 
 class _SignedThresholds(NamedTuple):
-    """Thresholds of integer candidates: those below 0 apart from the others."""
+    """Thresholds of integer candidates, with those below 0 stored separately."""
 
     first: int  # the index of the least key
     negative_count: int
@@ -345,7 +345,7 @@ def _unorder(order: int) -> float:
 
 
 class RoundedDoubles(Protocol):
-    """Candidates as doubles are snapped to them."""
+    """Candidates, with the rounding by which doubles are snapped to them."""
 
     @property
     def rounds(self) -> bool:

@@ -1,6 +1,6 @@
 """Two-sided geometric noise for whole numbers.
 
-Promise: Noise falls by exp(-epsilon / sensitivity) for each whole number.
+Promise: The probability of the noise falls by exp(-epsilon / sensitivity) with each whole number.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from duffdp.mechanisms.noise_errors import GeometricErrors
 
 
 class Geometric(GeometricErrors):
-    """Whole numbers, each plus a whole number k with probability proportional to
-    exp(-epsilon |k| / sensitivity).
+    """Two-sided geometric noise on whole numbers: k has a probability proportional to exp(-epsilon
+    |k| / sensitivity).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Permute-and-flip.
 
-Promise: Candidates race with exponential noise: epsilon-differentially private for distances that
-change within 1 / rate of each other.
+Promise: Candidates race with exponential noise; this is epsilon-differentially private for
+distances whose changes are within 1 / rate of each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from duffdp.mechanisms.mechanism import Mechanism
 
 
 class PermuteAndFlip(Mechanism):
-    """Permute-and-flip: report the least `c d - noise` with exponential noise for each candidate.
+    """Mechanism that reports the least `c d - noise`, with exponential noise for each candidate.
 
     Never worse in expectation than the exponential mechanism at the same epsilon, and better on
     coarse domains.

@@ -1,6 +1,6 @@
-"""Piecewise Laplace noise: a Laplace draw laid along the rungs of a ladder.
+"""Piecewise Laplace noise: Laplace noise stretched along the rungs of a ladder.
 
-Promise: Smoothed rungs of neighbors differ by little enough that the density changes by at most
+Promise: Smoothed rungs of neighbors differ so little that the density changes by at most
 exp(epsilon).
 """
 
@@ -28,8 +28,8 @@ RUNG_CHUNK = 2**16  # rungs in memory at once
 
 
 class PiecewiseLaplace:
-    """Laplace noise whose scale grows with the local sensitivity: about half the error of a ladder,
-    with tails as light.
+    """Laplace noise whose scale grows with the local sensitivity, with about half the error of a
+    ladder.
 
     Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighbouring rungs
     and those of neighbouring data differ by little. With Z from a Laplace law of rate `c = 5/6

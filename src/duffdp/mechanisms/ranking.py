@@ -16,7 +16,7 @@ from duffdp.mechanisms.geometric import Geometric
 
 
 class NoisyRanking(Geometric):
-    """The positions of the largest whole numbers in falling order, once all have got noise.
+    """The positions of the largest noisy whole numbers, in falling order.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ class Sensitivity:
 
     @property
     def envelope(self) -> Envelope:
-        """What smooth sensitivity depends on, in the form that is cheapest for a few beta; some
-        level must be above 0.
+        """The local sensitivities in the form that is cheapest for a few beta; some level must be
+        above 0.
         """
         return (
             self.hull
@@ -156,7 +156,7 @@ class Sensitivity:
 
     @cached_property
     def hull(self) -> Hull:
-        """The same, in the form that is cheapest for many beta."""
+        """The local sensitivities in the form that is cheapest for many beta."""
         return Hull(self._lines)
 
     @cached_property
@@ -203,7 +203,7 @@ class Envelope(Protocol):
 
 
 class Lines:
-    """All lines: nothing to prepare, a pass over them for every beta. Best for a few of either."""
+    """All lines, without preparation: each beta needs a pass over them. For a few of either."""
 
     def __init__(self, distance: Floats, log_level: Floats) -> None:
         self.distance, self.log_level = distance, log_level
@@ -220,8 +220,9 @@ class Lines:
 
 
 class Hull:
-    """The lines that matter, which are the corners of the concave hull of the points (k, log
-    LS(k)): a pass, then a bisection for every beta."""
+    """The corners of the concave hull of the points (k, log LS(k)): one pass, then a bisection for
+    every beta.
+    """
 
     def __init__(self, lines: Lines) -> None:
         corner = upper_hull(lines.distance, lines.log_level)

@@ -16,7 +16,7 @@ from duffdp.statistics.triangles import GraphCount, GraphCountSpec, strangers
 
 
 class Stars(GraphCount):
-    """The number of k-stars, a node with k of its neighbours, with the ladder of its local
+    """The number of k-stars (a node with k of its neighbors), with the ladder of its local
     sensitivities.
 
     The edge between two nodes with d and e other neighbours is part of `C(d, k-1) + C(e, k-1)`

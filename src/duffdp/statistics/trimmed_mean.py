@@ -25,7 +25,7 @@ MAX_TRIMMED_LEVELS = 2**12  # work grows with their square; the rest is left to 
 
 
 class TrimmedMean(DistanceStatistic):
-    """The mean of what is left when floor(trim n) records are cut off at either end.
+    """The mean of the records without the floor(trim n) smallest and the floor(trim n) largest.
 
     The distance of a candidate is the fewest changes after which what can be reached, from the
     lowest trimmed mean to the highest, holds it.

@@ -78,8 +78,8 @@ class Laplace(NoiseMechanism):
 
 
 class ProposeTestRelease:
-    """Propose a sensitivity, test whether the data are far from exceeding it, and only then
-    release: a baseline.
+    """Propose-test-release: propose a sensitivity, test whether the data are far from exceeding it,
+    and only then release: a baseline.
 
     Parameters
     ----------
@@ -127,7 +127,9 @@ class ProposeTestRelease:
 
     @property
     def guarantee(self) -> str:
-        """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
+        """The guarantee of the real-valued mechanism, which its floating-point draws do not
+        satisfy.
+        """
         kind = f"({self.epsilon:g}, {self.delta:g})"
         return (
             f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "

@@ -1,5 +1,5 @@
-"""Run all experiments, draw all figures, and write the page: each claim of the paper beside what
-was measured.
+"""Run of all experiments: it draws the figures and writes the page that compares each claim of the
+paper with measurements.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def times(value: float) -> str:
 
 
 def at_ends(name: str) -> list[str]:
-    """How many times Duff's error, N(0, 1), at the smallest and the largest epsilon."""
+    """The error as a multiple of Duff's, for N(0, 1), at the smallest and the largest epsilon."""
     return [times(synthetic.ratio("normal", epsilon, name)) for epsilon in PAPER_ENDS]
 
 
@@ -77,8 +77,8 @@ def errors() -> str:
 
 
 def smallest() -> dict[str, str]:
-    """Where Duff is the smallest, among printed and among fair rivals; u_2 apart, which it ties
-    with.
+    """The cases in which Duff has the smallest error, among printed and among fair rivals; u_2,
+    which ties with it, is separate.
     """
     cells = [(shape, epsilon) for shape in synthetic.POPULATIONS for epsilon in synthetic.EPSILONS]
     rivals = [name for name in synthetic.FAIR if name != "rank"]
