@@ -64,7 +64,7 @@ class PrivacyUnit(Worded):
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    a neighbour is.
+    a neighbor is.
 
     Examples
     --------

@@ -277,7 +277,7 @@ def filled(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def merged(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
-    """Drop runs without candidates and join neighbouring runs of equal distance."""
+    """Drop runs without candidates and join neighboring runs of equal distance."""
     start, count, distance = filled(start, count, distance)
     if not len(distance):
         return start, count, distance

@@ -48,7 +48,7 @@ def check_statistic(
     repeats: bool = True,
     epsilon: float = 1.0,
 ) -> int:
-    """Search all small data sets for neighbours that break the privacy of a statistic.
+    """Search all small data sets for neighbors that break the privacy of a statistic.
 
     For every data set with fewer than `most` records and every record that may join it: the step
     functions must cover the domain, the changes of the distances must lie within 1 / rate of each
@@ -73,7 +73,7 @@ def check_statistic(
     Returns
     -------
     int
-        How many pairs of neighbours were compared.
+        How many pairs of neighbors were compared.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def median(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step and the type of the column are public.
 
     Utility
@@ -107,7 +107,7 @@ def quantile(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step, q and the type of the column are public. With q from .9 on, or up to .02,
     a twentieth of epsilon goes to the number of records. If few of them are beyond the quantile, up
     to two fifths go to a range that contains nearly all records. The rest goes to the quantile.
@@ -154,7 +154,7 @@ def quantiles(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step, qs and the type of the column are public.
 
     Utility
@@ -203,7 +203,7 @@ def mean(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too. "clipped" spends a twentieth of epsilon on their
     number, a fifth on an interval, a twentieth on a rough mean and the rest on the sum around it.
     With few records, draws are left out and their shares go to soft counts.
@@ -256,7 +256,7 @@ def sum(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Staircase noise, drawn exactly, in whole multiples of the greatest common divisor of the
     bounds and the step. "clipped" spends a twentieth of epsilon on the number of records, a fifth
     on a range that contains nearly all of them, and the rest on the sum of records clamped to it.
@@ -304,7 +304,7 @@ def variance(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
     contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
     around it, clamped to that interval. With few records, all but the twelfth goes to sums within
@@ -350,7 +350,7 @@ def std(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
     contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
     around it, clamped to that interval. With few records, all but the twelfth goes to sums within
@@ -402,7 +402,7 @@ def iqr(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds and step are public.
 
     Utility
@@ -444,7 +444,7 @@ def trimmed_mean(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too.
 
     Utility
@@ -484,7 +484,7 @@ def describe(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. A fifth of epsilon goes to one draw for the count (at least 0) and the mean (staircase
     noise on the sums of distances from both bounds), and the rest to the quantiles together. The
     minimum and maximum are single records and cannot be released accurately, so the 1% and 99%
@@ -531,7 +531,7 @@ def count(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`.
 
     Utility
@@ -567,7 +567,7 @@ def share(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too. A record is inside or outside, so both counts
     together move by 1, and each gets noise at the whole epsilon. The share is computed from these
     counts.
@@ -613,7 +613,7 @@ def histogram(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all cells together; neighbours differ by one record, or by
+    Pure epsilon-differential privacy for all cells together; neighbors differ by one record, or by
     one person with `unit`. One record is in at most one cell, so each count gets noise at the whole
     epsilon.
 
@@ -664,7 +664,7 @@ def mode(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The categories are public.
 
     Utility
@@ -709,7 +709,7 @@ def top(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. All counts get noise for one epsilon, and their order costs no more.
 
     Utility
@@ -750,7 +750,7 @@ def distribution(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too. Up to 513 candidates are counted individually,
     with noise at the whole epsilon. More candidates are counted in cells, in four stages. The noisy
     counts of one stage determine the cells of the next, and the shares of epsilon add up.
@@ -809,7 +809,7 @@ def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record (a pair), or by one person
+    Pure epsilon-differential privacy; neighbors differ by one record (a pair), or by one person
     with `unit`. The bounds of the slope are public. The number of records is private.
 
     Utility
@@ -859,7 +859,7 @@ def triangles(edges: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge: neighbouring graphs differ in one edge,
+    Pure epsilon-differential privacy for one edge: neighboring graphs differ in one edge,
     whichever nodes it joins. A person with all their edges is not protected.
 
     Utility

@@ -263,7 +263,7 @@ class Profile(Exportable):
 
     Privacy
     -------
-    All numbers together are epsilon-differentially private for neighbours that differ by one
+    All numbers together are epsilon-differentially private for neighbors that differ by one
     `unit`. Sentences, shares and proposed bounds are made of released numbers and public facts.
 
     References

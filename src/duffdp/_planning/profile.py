@@ -248,7 +248,7 @@ def profile(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all numbers of the profile together; neighbours differ by
+    Pure epsilon-differential privacy for all numbers of the profile together; neighbors differ by
     one row, or by one person with `unit`. Each column has one histogram in which every field is in
     one cell, and its quartiles; the shares of epsilon add up, and all are charged or none. A field
     of a text file is put into its cell by itself, by the rules that statistics read it by.

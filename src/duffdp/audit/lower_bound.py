@@ -40,12 +40,12 @@ class LowerBound:
 
 
 def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
-    """A lower bound on the privacy loss between two neighbours, from draws for each.
+    """A lower bound on the privacy loss between two neighbors, from draws for each.
 
     Parameters
     ----------
     first, second
-        Independent draws for two neighbours: a row each, with the same numbers in columns.
+        Independent draws for two neighbors: a row each, with the same numbers in columns.
 
     Returns
     -------

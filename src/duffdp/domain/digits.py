@@ -160,7 +160,7 @@ class Digits:
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest
-    candidate by itself, ties away from 0, so neighbouring data sets stay neighbours and no output
+    candidate by itself, ties away from 0, so neighboring data sets stay neighbors and no output
     betrays low bits of a record.
 
     Utility

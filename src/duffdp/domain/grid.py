@@ -114,7 +114,7 @@ class Grid:
     Privacy
     -------
     Bounds and step are public and must not be taken from the data. Every record is clamped to the
-    bounds and snapped to the nearest candidate by itself, so neighbouring data sets stay neighbours
+    bounds and snapped to the nearest candidate by itself, so neighboring data sets stay neighbors
     and no output betrays low bits of a record.
 
     References

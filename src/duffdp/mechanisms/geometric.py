@@ -27,8 +27,8 @@ class Geometric(GeometricErrors):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
-    all differences added up; for one count exactly as much as randomised response tells. Its range
+    Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
+    all differences added up; for one count exactly as much as randomized response tells. Its range
     is not bounded: do not account it as (epsilon^2 / 8)-zCDP. Draws are exact
     (`tests/mechanisms/geometric_test.py`).
 

@@ -26,8 +26,8 @@ class Lattice(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record; between two
-    candidates exactly as much as randomised response tells. It is not bounded-range: do not account
+    Pure epsilon-differential privacy for neighbors that differ in one record; between two
+    candidates exactly as much as randomized response tells. It is not bounded-range: do not account
     it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have to be whole numbers (`unit` is
     1). Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
 

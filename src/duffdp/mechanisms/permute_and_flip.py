@@ -28,7 +28,7 @@ class PermuteAndFlip(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. Its privacy loss is
+    Pure epsilon-differential privacy for neighbors that differ in one record. Its privacy loss is
     that of Laplace noise at worst; it is not bounded-range: do not account it as
     (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
     (`tests/guarantees/neighbours_test.py`, `tests/guarantees/dominating_pairs_test.py`,

@@ -29,7 +29,7 @@ class Staircase(StaircaseErrors):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
+    Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
     the differences added up: they move a point by one step at most. Its range is not bounded: do
     not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/mechanisms/staircase_test.py`).
 

@@ -1,6 +1,6 @@
 """Sensitivities of a statistic to one record: local, at distance k, global and smooth.
 
-Neighbours differ by one record that joins or leaves. Not private.
+Neighbors differ by one record that joins or leaves. Not private.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the median of no records is
+    Not private. Neighbors differ by one record that joins or leaves; the median of no records is
     the lower bound.
 
     Runtime
@@ -290,7 +290,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbors that replace a record;
     `docs/explanation/paper.md`.
 
     Examples
@@ -325,7 +325,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the quantile of no records is
+    Not private. Neighbors differ by one record that joins or leaves; the quantile of no records is
     the lower bound for q up to 1/2 and the upper bound above it.
 
     Runtime
@@ -334,7 +334,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbors that replace a record;
     `docs/explanation/paper.md`.
 
     Examples
@@ -408,7 +408,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the mean of no records is the
+    Not private. Neighbors differ by one record that joins or leaves; the mean of no records is the
     middle of the bounds.
 
     Runtime
@@ -493,7 +493,7 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves.
+    Not private. Neighbors differ by one record that joins or leaves.
 
     Runtime
     -------

@@ -183,7 +183,7 @@ class RankExponential(Exponential):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record: it moves i by 0 or 1
+    Pure epsilon-differential privacy for neighbors that differ in one record: it moves i by 0 or 1
     and q n by q, so the score by at most max(q, 1 - q).
 
     References

@@ -75,7 +75,7 @@ def tuned_aside(spreads: list[sensitivity.Sensitivity], epsilon: float) -> dict[
 
 
 def replacing(values: Any, low: float, high: float) -> sensitivity.Sensitivity:
-    """The median's sensitivities for neighbours that replace a record: the double maximum of Nissim
+    """The median's sensitivities for neighbors that replace a record: the double maximum of Nissim
     et al. (2007).
     """
     n = len(values)
