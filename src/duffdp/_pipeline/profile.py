@@ -388,7 +388,7 @@ class Profile(Exportable):
         return [DisplayTable(header, rows, self._caption(), (), 3)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as types that JSON has."""
+        """The object as JSON types."""
         fields: dict[str, Any] = as_json(
             {
                 "rows": self.rows,
@@ -408,7 +408,7 @@ class Profile(Exportable):
         return fields
 
     def to_json(self) -> str:
-        """All of it as JSON text."""
+        """The object as JSON text."""
         return json.dumps(self.to_dict())
 
     def _caption(self) -> str:

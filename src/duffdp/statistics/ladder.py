@@ -30,9 +30,9 @@ class Statistic(Protocol):
 
     Privacy
     -------
-    When one record joins or leaves, `max(change) - min(change)` of the distances, times `unit`,
+    When one record is added or removed, `max(change) - min(change)` of the distances, times `unit`,
     must be at most 1 / `rate`: 2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches
-    for a pair of data sets that break it.
+    for a counterexample.
 
     References
     ----------
