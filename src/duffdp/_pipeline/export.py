@@ -72,7 +72,7 @@ class Exportable:
         raise NotImplementedError
 
     def number_formats(self) -> dict[str, NumberFormat]:
-        """The formats of columns that are rounded for people."""
+        """The formats of columns that are rounded for readers."""
         return {}
 
     def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
