@@ -70,7 +70,6 @@ MUTANTS = (
         (
             "tests/engines/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",
         ),
-        REFUSAL,
     ),
     Mutant(
         "sql: rows are brought together without people",
@@ -78,7 +77,6 @@ MUTANTS = (
         "if unit not in people:",
         "if False:",
         ("tests/engines/query_test.py::test_sums_over_the_rows_of_a_person",),
-        REFUSAL,
     ),
     Mutant(
         "sql: a collation brings people together",
@@ -249,6 +247,5 @@ MUTANTS = (
         "return set(self._memory_key_counts(rows, True, _NO_CHOICE))",
         "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
         (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
-        ROWS,
     ),
 )

@@ -86,7 +86,6 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
-        ONE_CALL,
     ),
     Mutant(
         "account: groups are opened twice",
@@ -110,7 +109,6 @@ MUTANTS = (
         "start(Scope(self.domain, count), plan.row_epsilon)",
         "start(Scope(self.domain, count, self.engine.max_records), plan.row_epsilon)",
         (f"{DRIVER}::test_a_program_sees_nothing_of_the_records",),
-        ONE_CALL,
     ),
     Mutant(
         "account: keys are found before they are paid",
@@ -165,7 +163,6 @@ MUTANTS = (
         "largest = for_all + max(for_each) if for_each else for_all",
         "largest = for_all",
         (f"{DRIVER}::test_one_group_that_spends_more_stops_all",),
-        ONE_CALL,
     ),
     Mutant(
         "account: the draw comes before its payment",
@@ -199,7 +196,6 @@ MUTANTS = (
         "if largest > budget or",
         "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
-        ONE_CALL,
     ),
     Mutant(
         "driver: a draw for all groups is made with more than is paid",

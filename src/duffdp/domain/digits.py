@@ -1,7 +1,8 @@
-"""Numbers with a fixed number of significant digits: candidates where no bounds are known.
+"""Numbers with a fixed number of significant digits, as candidates if no bounds are known.
 
-Rounding has three implementations, for one number, for an array and for a column of a table engine,
-and all three give the same index. None of them overflows, warns or fails for any number.
+Rounding has two implementations here, for one number and for an array, and a third one as an
+expression of table engines (`_engines/queries/expressions.py`). All three give the same index. None
+of them overflows, warns or fails for any number.
 
 A number counts as the double nearest to it. Its magnitude is clamped, divided by the double nearest
 to the last digit of its decade, and rounded, ties away from 0: operations that are monotone and
@@ -35,8 +36,8 @@ _MIN_MAGNITUDE, _MAX_MAGNITUDE = (
 
 
 class Decade(NamedTuple):
-    """Magnitudes with the same last digit: the place of the first of them, that digit, and the
-    first of them in units of it.
+    """Magnitudes with the same last digit: the position of the first of them, the digit, and the
+    first of them in units of the digit.
     """
 
     place: int
@@ -107,29 +108,6 @@ class DigitSteps(NamedTuple):
         np.copysign(magnitude, keys, out=magnitude)
         return np.add(magnitude, float(self.zero), out=out)
 
-    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
-        """For a column of numbers without nan, as an expression of Float64."""
-        column = column.cast(nw.Float64)
-        magnitude = column.abs()
-
-        def decade_value(values: list[float], low: int, high: int) -> Any:
-            """The value for magnitudes that reach `low` decades at least and `high` at most."""
-            if low == high:
-                return nw.lit(values[low], nw.Float64)
-            middle = (low + high) // 2
-            above, below = decade_value(values, middle + 1, high), decade_value(values, low, middle)
-            return nw.when(magnitude >= float(self.begins[middle])).then(above).otherwise(below)
-
-        units, offsets = (
-            decade_value(values.tolist(), 0, len(self.begins))
-            for values in (self.units, self.offsets)
-        )
-        magnitude = magnitude.clip(self.tiny, self.high)
-        if by_inverse:  # a single decade has one unit
-            units = magnitude * 0.0 + units
-        place = (magnitude / units + 0.5).floor() + offsets
-        return nw.when(column < 0.0).then(place * -1.0).otherwise(place) + float(self.zero)
-
     def threshold(self, index: int) -> float:
         """The smallest key that snaps to this index (above 0) or beyond."""
         place = index - self.zero
@@ -146,7 +124,7 @@ def exponent(magnitude: Fraction) -> int:
 
 
 class Digits:
-    """Zero, and the numbers of either sign with so many significant digits: what a release can be.
+    """Candidates that are zero and all numbers with a fixed number of significant digits.
 
     Parameters
     ----------
@@ -160,7 +138,7 @@ class Digits:
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest
-    candidate by itself, ties away from 0, so neighbouring data sets stay neighbours and no output
+    candidate by itself, ties away from 0, so neighboring data sets stay neighbors and no output
     betrays low bits of a record.
 
     Utility
@@ -249,7 +227,7 @@ class Digits:
         return index
 
     def record_index(self, record: Any) -> int:
-        """As `index`, but -1 for a record that is dropped: missing, or no number."""
+        """The index of one record, or -1 if the record is missing or no number."""
         read = number(record)
         return -1 if read is None else self.double_steps.of_number(nearest_double(read))
 

@@ -25,10 +25,9 @@ from duffdp.ledger.journal import (
     Amount,
     Journal,
     JournalEntry,
-    Verification,
     amount_of,
-    verify,
 )
+from duffdp.ledger.verification import Verification, verify
 
 # What a charge holds beside facts that a retry must repeat. The loss is compared as an amount: a
 # later version may know more of its mechanism.
@@ -36,7 +35,8 @@ _NOT_FACTS = frozenset({"loss", "time", "spent", "source"})
 
 
 class Ledger:
-    """A privacy budget in a file: charged before each draw, refused when it is used up.
+    """A privacy budget in a file, charged before each draw; it refuses releases that exceed the
+    budget.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Tables of DuckDB and SQLite files: those of DuckDB are read where they lie, those of SQLite are
-copied column by column.
+"""Tables of DuckDB and SQLite files: DuckDB's are read in place, SQLite's are copied column by
+column.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _numbers = itertools.count()
 
 
 class DuckdbTable(Reader):
-    """A table or view of a DuckDB file, which stays where it is."""
+    """A table or view of a DuckDB file, read in place."""
 
     has_all_columns = True
 
@@ -36,7 +36,7 @@ class DuckdbTable(Reader):
 
 
 class SqliteTable(Reader):
-    """A table or view of a SQLite file, copied into a table of DuckDB that may lie on disk.
+    """A table or view of a SQLite file, copied into a DuckDB table that may be on disk.
 
     DuckDB's own SQLite reader is an extension that has to be downloaded.
     """

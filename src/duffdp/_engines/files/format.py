@@ -1,4 +1,6 @@
-"""What every file format has: a `Format` that names it, and a `Reader` that opens its files."""
+"""Shared parts of file formats: a `Format` that names a format, and a `Reader` that opens its
+files.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """Files to read, the columns that are needed, and how text becomes values."""
+    """Files to read, the needed columns, and the conversion from text to values."""
 
     connection: DuckDBPyConnection
     paths: list[str]
@@ -29,7 +31,7 @@ class ReadRequest:
 
 
 class Reader:
-    """Files of one format, of which columns and types are known and no record is read."""
+    """Files of one format whose columns and types are known; no record has been read."""
 
     types: DuckDBPyRelation  # the columns and their types, perhaps without rows
     untyped: Container[str] = ()  # columns that are text because the file declares no types
@@ -37,12 +39,12 @@ class Reader:
     has_all_columns = False  # whatever was requested: one opening serves several releases
 
     def rows(self) -> DuckDBPyRelation:
-        """The same columns with all rows."""
+        """All rows of the same columns."""
         return self.types
 
 
 class Format(NamedTuple):
-    """A file format: how it is called and recognized, and what opens it."""
+    """A file format: its names, how it is recognized, and its reader."""
 
     name: str
     endings: tuple[str, ...]  # of file names, in lower case

@@ -1,5 +1,5 @@
-"""What a path names: files, folders, patterns and tables of databases, read by DuckDB where they
-lie and out of core; and tables of servers, by their address.
+"""Sources by their path or address: files, folders, patterns, tables of database files and tables
+of servers.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _KINDS = (
 
 
 class RowSource(NamedTuple):
-    """A file, a table of a server or the result of a query: columns and types are known, rows are
-    read when they are requested.
+    """A file, a table of a server or the result of a query: its columns and types are known, and
+    rows are read on request.
 
     `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a text file or
     of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
@@ -169,8 +169,8 @@ def settings() -> dict[str, str | bool | int | float | list[str]]:
 
 
 def unreadable(name: str, error: Exception) -> Exception:
-    """What to say instead of what a reader says, which may quote a line of the data; any other
-    error stays.
+    """Replacement for a reader's error, which may quote a line of the data; any other error is
+    unchanged.
     """
     if isinstance(error, DuffError):
         return error
@@ -196,7 +196,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def is_table_name(name: str) -> bool:
-    """Whether a path is that of a table by its name, and not of a list of lines."""
+    """True if a path is the name of a table, and not of a list of lines."""
     named = format_named(name) is not None or SEPARATOR in name
     return named or os.path.isdir(name) or ADDRESS.match(name) is not None
 

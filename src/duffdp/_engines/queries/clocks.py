@@ -1,11 +1,12 @@
-"""Dates and times of a column, whole numbers since 1970 in some unit, as what a grid of dates or
-times counts in.
+"""Conversion of dates and times, stored as whole numbers since 1970 in some unit, to the unit of a
+grid.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from duffdp._engines.queries.expressions import clock_expression
 from duffdp.domain import Scale, zones
 from duffdp.domain.reading import DAY
 
@@ -20,7 +21,7 @@ def reach(grid: Scale) -> tuple[int, int]:
 
 
 def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
-    """Whole numbers of a unit as microseconds, which no type ends between the two ends."""
+    """Microseconds from whole numbers of a unit, without overflow between the two ends."""
     column, unit_length = column.cast(nw.Int64), _MICROSECONDS[unit]
     return (
         column
@@ -38,7 +39,7 @@ def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
         return _floor_divided(nw, column, DAY // unit_length)
     column = microseconds(nw, column, unit, (low, high))
     if grid.clock is not None:
-        column = grid.clock.of_column(nw, column)
+        column = clock_expression(nw, column, grid.clock)
     return _floor_divided(nw, column, DAY) if days else column
 
 

@@ -1,5 +1,5 @@
-"""Rows that stay where they are: one or several columns as candidates, missing values dropped,
-the rows of a person capped, groups told by public keys.
+"""Rows of a table in an engine: columns as candidates, missing values dropped, rows per person
+capped, groups by public keys.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ from duffdp._engines.pairs import pairs_by_group
 from duffdp._engines.people import Cap
 from duffdp._engines.public_values import PublicValues
 from duffdp._engines.queries.clocks import reach, ticks
+from duffdp._engines.queries.expressions import (
+    bin_expression,
+    reaches_expression,
+    rounded_down,
+    snap_expression,
+    whole_rounded_down,
+)
 from duffdp._engines.queries.names import (
     COUNT,
     GROUP,
@@ -38,12 +45,6 @@ from duffdp.domain import (
     Scale,
 )
 from duffdp.domain.cells import INSIDE, MISSING, OTHER_VALUES, OUTSIDE
-from duffdp.domain.snapping import (
-    reaches_expression,
-    rounded_down,
-    snap_expression,
-    whole_rounded_down,
-)
 from duffdp.errors import UnsupportedData
 
 MAX_KEY_SPAN = 2**20  # from the least whole key to the largest, where groups are looked up
@@ -70,15 +71,15 @@ def query_error(error: Exception) -> UnsupportedData:
 
 
 def whole_numbers(values: Any) -> Ints:
-    """Whole numbers from whatever an engine returns them as."""
+    """Whole numbers from any type that an engine returns them as."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values.astype(np.int64)
     return np.array([int(value) for value in values], dtype=np.int64)
 
 
 class ColumnSpec(NamedTuple):
-    """A column by its name, the domain it is read for, and the domain's categories as the column
-    holds them, if there are any.
+    """A column by its name, its domain, and the domain's categories in the column's type, if there
+    are any.
     """
 
     name: str
@@ -239,7 +240,7 @@ class IndexColumn:
         nw = self.nw
         rows, column, dtype = self.numbers(rows, bins)
         rows = rows.with_columns(column.alias(self.index))  # once, as it is compared several times
-        index = bins.thresholds.of_column(nw, nw.col(self.index), dtype)
+        index = bin_expression(nw, nw.col(self.index), dtype, bins.thresholds)
         return rows.with_columns(index.alias(self.index))
 
     def _with_category(self, rows: Any, how: str) -> Any:
@@ -253,7 +254,7 @@ class IndexColumn:
 
 
 class QueryRows:
-    """The rows of one lazy table that a selection names, with an index for each of its columns.
+    """The selected rows of one lazy table, with an index for each of its columns.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""Exact sums of levels and of their squares: one query for all columns and groups, each with a
-quantization of its own.
+"""Exact sums of levels and of their squares, for all columns and groups in one query.
 
 A few bits are summed at a time where an engine's sums could overflow.
 """
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.queries.expressions import rounded_down
 from duffdp._engines.queries.names import (
     GROUP,
     HIGHS,
@@ -26,7 +26,6 @@ from duffdp._engines.queries.names import (
 from duffdp._engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp._engines.requests import Quantization, Sums
 from duffdp.domain import Ints
-from duffdp.domain.snapping import rounded_down
 
 PIECE_BITS = 21  # bits of a number that are summed by themselves: 2**42 of them fit 64 bits
 
@@ -34,8 +33,8 @@ Key = tuple[int, int, Quantization]  # column, group
 
 
 class _Slot(NamedTuple):
-    """One quantization of each of some groups of a column: all with squares or all without, as
-    these fit few levels alone.
+    """One quantization for some groups of a column, all with squares or all without, because
+    squares need coarser levels.
     """
 
     number: int
