@@ -1,6 +1,6 @@
 """Writes the answers of an example into reviewers.md: `python docs/reviewers.py`.
 
-The words are those of `duffdp.report.sign_off`, which stand on every page that is released.
+The words are those of `duffdp.report.sign_off`, which every report shows.
 """
 
 from __future__ import annotations

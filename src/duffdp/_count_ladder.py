@@ -27,7 +27,7 @@ class CountLadder:
     Parameters
     ----------
     count
-        The count; what is above `largest` counts as `largest`.
+        The count; a larger one counts as `largest`.
     sensitivity
         `sensitivity(begin, end)` lists I(t) for t = begin .. end - 1. It does not decrease.
     largest

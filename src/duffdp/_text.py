@@ -102,8 +102,7 @@ def as_latex(value: object) -> str:
 
 
 def as_csv_text(text: str) -> str:
-    """Text in a CSV that spreadsheets take for text: an apostrophe stands in front of what would be
-    a formula.
+    """Text for a CSV that spreadsheets read as text: a formula gets an apostrophe in front.
 
     Examples
     --------

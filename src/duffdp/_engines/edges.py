@@ -88,7 +88,7 @@ def scipy_sparse() -> Any:
 
 
 def read_edges(edges: Any) -> Graph:
-    """The simple graph of the edges, each read by itself.
+    """The simple graph of the edges, each read individually.
 
     Nodes are whole numbers of any sign. Self-loops and what is not two whole numbers are dropped;
     an edge that is listed twice or in both directions counts once.

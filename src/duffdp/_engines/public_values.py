@@ -175,8 +175,8 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
 
 
 def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
-    """True if two different values of this type are never equal in an engine, so that a row is in
-    one group at most.
+    """True if no engine treats two different values of this type as equal, so a row is in at most
+    one group.
     """
     if isinstance(dtype, nw.Datetime):
         return dtype.time_unit in _FINEST and (nanoseconds or dtype.time_unit != "ns")

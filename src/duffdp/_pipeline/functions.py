@@ -859,8 +859,8 @@ def triangles(edges: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge: neighboring graphs differ in one edge,
-    whichever nodes it joins. A person with all their edges is not protected.
+    Pure epsilon-differential privacy for one edge: neighboring graphs differ in one edge between
+    any two nodes. A person with all their edges is not protected.
 
     Utility
     -------
@@ -898,7 +898,7 @@ def stars(edges: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge, whichever nodes it joins; `nodes` is public.
+    Pure epsilon-differential privacy for one edge between any two nodes; `nodes` is public.
 
     Utility
     -------

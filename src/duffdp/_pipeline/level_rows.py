@@ -37,9 +37,7 @@ NoiseKey = tuple[str, Fraction, Fraction, int]  # mechanism, epsilon, weight and
 
 
 def adds_up(facts: Facts) -> bool:
-    """True if the numbers of groups add up to those of larger groups, so that these need no draw
-    of their own.
-    """
+    """True if the numbers of groups add up to those of larger groups, which then need no draw."""
     spec = statistic_spec(facts.statistic.name)
     return spec.adds_up(facts.mechanism.asked) and facts.suppression is None
 

@@ -36,7 +36,7 @@ from duffdp.errors import DuffError, did_you_mean, quoted_names
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One release of a table: its name, its columns, and a release of the same statistic for each
-    margin. Where groups add up, margins need none; None stands for those that have none.
+    margin. If groups add up, margins need no release, and have None.
     """
 
     name: str
@@ -60,9 +60,9 @@ class Measure:
         return [release for release in self.margins if release is not None]
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
-        """Its numbers for the groups of all levels. Where groups add up, all levels are estimated
-        together, so that they add up as well. Margins that cross each other are the sums of the
-        numbers as drawn, and counts are printed so that they add up to them.
+        """Its numbers for the groups of all levels. If groups add up, all levels are estimated
+        together, so they add up as well. Margins that cross each other are the sums of the drawn
+        numbers, and the printed counts add up to them.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if not margins or not adds_up(self.release.facts):
@@ -491,7 +491,9 @@ class Table(Exportable):
 
     @property
     def is_crossed(self) -> bool:
-        """True if groups have two columns side by side, so that each statistic is a cross table."""
+        """True if groups have two columns that are not nested: each statistic is then a cross
+        table.
+        """
         return len(self.by) == 2 and not self.is_nested
 
     def shown_order(self) -> list[int]:

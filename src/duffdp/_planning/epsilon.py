@@ -43,8 +43,8 @@ class EpsilonPlan:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def epsilon_for(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets.
 
     Examples
     --------

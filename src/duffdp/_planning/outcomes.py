@@ -81,7 +81,7 @@ def planned_draws(plan: DrawPlan) -> list[PlannedDraw]:
 
 
 def law_of(draw: PlannedDraw, engine: Engine, domain: PublicSet) -> Law | None:
-    """The law of one candidate; None for a draw of something else."""
+    """The distribution of one candidate; None for a draw of another kind."""
     statistic, drawn_by = draw.part.statistic, draw.mechanism
     if not isinstance(drawn_by, Mechanism) or not isinstance(statistic, DistanceStatistic):
         return None
@@ -149,8 +149,8 @@ def noisy_outcomes(
 def program_outcomes(
     plan: DrawPlan, engine: Engine, domain: PublicSet, points: int
 ) -> Outcomes | None:
-    """The outcomes of a program of draws, which may depend on earlier ones; None if a law is
-    unknown or not the same for all groups.
+    """The outcomes of a program of draws, which may depend on earlier ones; None if a distribution
+    is unknown or differs between groups.
     """
     # Groups that pass epsilon on take branches of their own, and are not asked the same.
     if plan.program.forwards_epsilon or not all(map(_has_law, plan.program.draws)):
@@ -182,7 +182,7 @@ class _ChosenNumbers:
         self._first = self.next_laws(_NOTHING)
 
     def next_laws(self, sent: Ints) -> list[_NumberLaws] | None:
-        """The laws of the numbers that are drawn next; None at the end of the program."""
+        """The distributions of the next drawn numbers; None at the end of the program."""
         draws = self._resume(sent)
         if not isinstance(draws, _NextDraws):
             return None
@@ -191,7 +191,7 @@ class _ChosenNumbers:
         return list(chain.from_iterable(laws))
 
     def restart(self) -> list[_NumberLaws] | None:
-        """Start again: the laws of the first numbers, which are computed once."""
+        """Restart of the program: the distributions of the first numbers, computed once."""
         self._lengths = self._lengths[:1]
         return self._first
 

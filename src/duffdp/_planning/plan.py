@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def fits(self) -> bool:
-        """True if the budget covers it; without a ledger nothing stands against it."""
+        """True if the budget covers it, or if there is no ledger."""
         return self.remaining is None or self.epsilon <= self.remaining
 
 

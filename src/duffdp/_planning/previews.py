@@ -61,8 +61,8 @@ class Preview:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets.
 
     Examples
     --------
@@ -316,9 +316,9 @@ def preview(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets. Richtmyer, "The evaluation of definite integrals, and a quasi-Monte-Carlo method based on
-    the properties of algebraic numbers" (Los Alamos, 1951): the points.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets. Richtmyer, "The evaluation of definite integrals, and a quasi-Monte-Carlo
+    method based on the properties of algebraic numbers" (Los Alamos, 1951): the points.
 
     Examples
     --------

@@ -24,11 +24,13 @@ END_RATIO = 2  # how much further the end of a walk may be than the walk is from
 
 @lru_cache(maxsize=256)
 def walk_bound(steps: int, epsilon: Fraction, miss: Fraction) -> int:
-    """A whole number T so that, but for a probability `miss`, a walk e_0 = 0, ..., e_m of so many
-    steps of two-sided geometric noise ends within 2 T of 0, and |e_k - e_m k / m| <= T for all k.
+    """A whole number T such that, except with probability `miss`, a walk e_0 = 0, ..., e_m of so
+    many steps of two-sided geometric noise ends within 2 T of 0, and |e_k - e_m k / m| <= T for all
+    k.
 
     It is a sample quantile, high enough to be above the true one for all but a share of
-    `MAX_SEED_FAILURE` of the seeds, by the binomial law of how many walks exceed that.
+    `MAX_SEED_FAILURE` of the seeds, by the binomial distribution of the number of walks that exceed
+    it.
     """
     walks = max(MIN_WALKS, math.ceil(MIN_EXCEEDING_WALKS / miss))
     bounds = np.concatenate(

@@ -91,7 +91,7 @@ class StudioForm:
 
     @classmethod
     def of(cls, pairs: Pairs) -> StudioForm:
-        """The form that a browser sent; what is no field of it is not read."""
+        """The form that a browser sent; other fields are not read."""
         fields: dict[str, list[str]] = {}
         for name, text in pairs:
             fields.setdefault(name, []).append(text.replace("\r\n", "\n"))

@@ -103,7 +103,7 @@ class Pages:
         return HTMLResponse(_render("outcome", **values))
 
     async def sample(self, request: Request) -> Response:
-        """Take public records that stand for those of a column."""
+        """Use public records as a sample for a column."""
         message = await self._work(lambda: self._state.add_sample(_form(request)))
         return PlainTextResponse(message)
 

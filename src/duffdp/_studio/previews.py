@@ -87,7 +87,7 @@ class PreviewCache:
         self._samples: dict[str, Floats] = {}
 
     def add_sample(self, column: str, records: Floats) -> None:
-        """Take public records that stand for those of a column."""
+        """Use public records as a sample for a column."""
         self._samples[column] = records
         self._forecasts.clear()
 

@@ -206,7 +206,7 @@ def _of_value(value: Any) -> list[float]:
 
 
 def attack_cases() -> list[ReleaseCase]:
-    """Every release that is attacked, by the verbs of the package."""
+    """Every attacked release, by the functions of the package."""
     return list(release_cases(duffdp))
 
 

@@ -72,8 +72,8 @@ def in_zone(moment: int, zone: dt.tzinfo) -> dt.datetime:
 
 
 def reach(kind: str, ends: tuple[int, int]) -> tuple[int, int]:
-    """Microseconds from a day before the ends of a scale to two days after: what lies beyond counts
-    as what is there, in every zone.
+    """Microseconds from a day before the ends of a scale to two days after: times beyond count as
+    the nearer end, in every zone.
     """
     unit = DAY if kind == "date" else 1
     return ends[0] * unit - DAY, ends[1] * unit + 2 * DAY

@@ -30,12 +30,12 @@ LOSS_GRID_POINTS = 4096
 
 
 def deltas(family: LossFamily, epsilon: float, contributions: int, at: Floats) -> Floats:
-    """The largest P(A) - exp(x) Q(A) over events A and neighbors, for every x in `at`: no
-    mechanism of the family exceeds it, and a pair of laws attains it for all x together.
+    """The largest P(A) - exp(x) Q(A) over events A and neighbors, for every x in `at`: no mechanism
+    of the family exceeds it, and a pair of distributions attains it for all x together.
 
-    Those laws are noise at 0 and at epsilon: logistic for a bounded range, Laplace, or two-sided
-    geometric on `contributions` steps from the one to the other. On one step that is randomized
-    response, the worst that a pure epsilon allows.
+    These distributions are noise at 0 and at epsilon: logistic for a bounded range, Laplace, or
+    two-sided geometric on `contributions` steps from the one to the other. On one step that is
+    randomized response, the worst that a pure epsilon allows.
     """
     if family == "bounded-range":
         inside = np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)

@@ -154,7 +154,7 @@ class Transaction:
         return next((e for e in latest if e.dataset == dataset and e.kind == kind), None)
 
     def account(self, dataset: str) -> tuple[Amount, Amount]:
-        """The budget of a data set, and what was spent of it."""
+        """The budget of a data set, and the spent part."""
         budget, charge = self.last(dataset, "budget"), self.last(dataset, "charge")
         if budget is None:
             raise LedgerError(

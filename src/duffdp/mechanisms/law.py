@@ -26,8 +26,8 @@ class Law:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets.
 
     Examples
     --------

@@ -154,7 +154,7 @@ class ResultTable(NamedTuple):
 
     @property
     def crossed(self) -> bool:
-        """True if groups have two columns, so that each statistic is a cross table."""
+        """True if groups have two columns: each statistic is then a cross table."""
         return len(self.by) == 2 and not self.nested
 
     @property
@@ -164,7 +164,7 @@ class ResultTable(NamedTuple):
 
     @property
     def two_headers(self) -> bool:
-        """True if a release has several numbers, so that the head of a wide table has two rows."""
+        """True if a release has several numbers: the head of a wide table then has two rows."""
         return any(len(result.columns) > 1 and not result.is_picture for result in self.results)
 
     def crosses(self) -> list[CrossResult]:

@@ -67,8 +67,8 @@ def exact_error_within(law: Tailed, target: Any, eta: float) -> float:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
-    sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the output distribution as a sum
+    over level sets.
 
     Examples
     --------

@@ -78,9 +78,9 @@ class CountsBetween(TotalsStatistic):
 
     Privacy
     -------
-    One record lies in one cell, so that all numbers together move by 1 when it joins or leaves.
-    Cells that follow from noisy counts depend on private numbers and on what is public: stages add
-    up. Not private by themselves: noise goes on top.
+    One record is in one cell, so all numbers together change by 1 when it is added or removed.
+    Cells that follow from noisy counts depend on private numbers and public facts, so the epsilons
+    of stages add up. Not private without noise.
 
     References
     ----------

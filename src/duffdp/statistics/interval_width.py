@@ -62,12 +62,12 @@ class IntervalWidth(DistanceStatistic):
 
     Privacy
     -------
-    A score changes by at most 1 when one record joins or leaves and needs the rate 1/2
-    (`tests/statistics/interval_width_test.py`). Its values have to be released before.
+    A score changes by at most 1 when one record is added or removed, and needs the rate 1/2
+    (`tests/statistics/interval_width_test.py`). Its values must be drawn before.
 
     Utility
     -------
-    An interval spares about 1.55 / epsilon records to a side at 95 %, times 2 max(q, 1-q).
+    An interval spares about 1.55 / epsilon records per side at 95%, times 2 max(q, 1-q).
 
     Runtime
     -------
@@ -260,7 +260,7 @@ class _WidthDraw(NamedTuple):
 
     @property
     def parts(self) -> int:
-        """Parts of what is paid for widths: one for each side."""
+        """The parts of a width draw's epsilon: one for each side."""
         return 2 if self.sides == "both" else 1
 
 

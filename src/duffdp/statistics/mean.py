@@ -252,7 +252,7 @@ def soft_place(low: int, high: int, above: int, below: int) -> Fraction:
 
 
 def mean_post_process(place: Callable[[Grid, Sequence[int]], Fraction]) -> PostProcess:
-    """A mean from what was drawn for a group, which says its place between the candidates: a
+    """A mean from the drawn numbers of a group, which give its place between the candidates: a
     number, or where the caller chose the step, and for dates, the nearest candidate.
     """
 
@@ -281,8 +281,8 @@ class SumAround(TotalsStatistic):
     Privacy
     -------
     Moves by at most the distance from the center to the further end when one record joins or
-    leaves. Centre and interval were drawn before and are private themselves. Not private by itself:
-    noise goes on top.
+    leaves. Centre and interval were drawn before and are private themselves. Not private without
+    noise.
     """
 
     ends: Ends
@@ -363,7 +363,7 @@ def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
 
 
 def rough_center(ends: Ends, above: int, below: int) -> int:
-    """A candidate near the rough mean: one of a few, so that many groups have the same."""
+    """A candidate near the rough mean, one of a few, so many groups share one."""
     place = math.floor(soft_place(0, CENTERS, above, below) + HALF)
     return ends[0] + (ends[1] - ends[0]) * place // CENTERS
 

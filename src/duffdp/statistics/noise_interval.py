@@ -134,7 +134,7 @@ class RatioEnds:
 
     Utility
     -------
-    At epsilon 1 and 95 %, for n records: 4 to 6 / n of the range from end to end, least where the
+    At epsilon 1 and 95%, for n records: 4 to 6 / n of the range from end to end, least where the
     ratio is a half. For a population 2.8 deviations of a binomial to either side, and half of that.
 
     References

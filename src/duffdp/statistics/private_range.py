@@ -71,8 +71,8 @@ RANGE_CANDIDATES = Grid(0, _WIDTHS[-1].end - 1, 1)
 
 
 def range_ends(candidate: int, top: int) -> tuple[int, int]:
-    """The first and the last index of the interval that a candidate stands for; of the whole range
-    if none was drawn.
+    """The first and the last index of the interval of a candidate, or of the whole range if none
+    was drawn.
     """
     if candidate == NOT_DRAWN:
         return 0, top
@@ -98,8 +98,8 @@ class PrivateRange(DistanceStatistic):
 
     Privacy
     -------
-    A record that joins moves no number down and each by at most 1: all in one direction, so that
-    the rate is 1. Not private by itself.
+    An added record moves each number up by 0 or 1. All move in one direction, so the rate is 1. Not
+    private: it is the input of a mechanism.
 
     Runtime
     -------

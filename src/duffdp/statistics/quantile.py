@@ -73,8 +73,8 @@ class Quantile(RankDistances, DistanceStatistic):
     ----------
     q
         From 0 (the minimum) to 1 (the maximum), read as the decimal that was written; more than six
-        digits are rounded to the nearest fraction with a denominator up to a million, so that 1/3
-        is one third.
+        digits are rounded to the nearest fraction with a denominator up to a million, so 1/3 is one
+        third.
     utility
         "distance": the fewest records to add or remove that make a candidate the quantile (the
         paper's utility). "signed": the same, except for the quantile itself: 1 minus the fewest
@@ -243,9 +243,10 @@ class Median(Quantile):
 class Extreme(DistanceStatistic):
     """The minimum or the maximum, drawn as the record with a few others beyond it.
 
-    Every candidate beyond the largest record is one record away from being the maximum, however
-    far it is, so that most answers would be anywhere up to the bound. The record with `inside`
-    others beyond it is a better target: an answer beyond all records is that far from it.
+    Every candidate beyond the largest record is one record away from being the maximum, however far
+    it is, so most answers would be anywhere up to the bound. The record with `inside` others beyond
+    it is a better target, because an answer beyond all records is `inside` + 1 records away from
+    it.
 
     Parameters
     ----------

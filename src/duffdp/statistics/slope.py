@@ -346,7 +346,7 @@ def residuals(x: Floats, y: Floats, b: Floats) -> Residuals:
 
 
 def order(keys: Residuals, ties: Ints | None = None) -> Ints:
-    """Positions by residual; equal ones by `ties`, and else as they stand."""
+    """Positions by residual; equal ones by `ties`, and otherwise in their old order."""
     by_first = np.argsort(keys[0])
     ordered = keys[0][by_first]
     if (ordered[1:] != ordered[:-1]).all():
@@ -420,7 +420,7 @@ def count_inversions(permutation: Ints) -> int:
 
 
 def list_inversions(permutation: Ints) -> tuple[Ints, Ints]:
-    """All pairs in the wrong order: the larger values, which stand first, and the smaller ones."""
+    """All pairs in the wrong order: the larger values, which come first, and the smaller ones."""
     blocks = -(-len(permutation) // COMPARED_NEIGHBORS)
     rows = _rows(permutation, COMPARED_NEIGHBORS << (blocks - 1).bit_length()).reshape(
         -1, COMPARED_NEIGHBORS

@@ -306,7 +306,7 @@ class SquaresAround(TotalsStatistic):
     Privacy
     -------
     One record adds the largest square to both together, wherever it lies. Centre and interval were
-    drawn before and are private themselves. Not private by itself: noise goes on top.
+    drawn before and are private themselves. Not private without noise.
     """
 
     ends: tuple[int, int]

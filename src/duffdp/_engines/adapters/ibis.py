@@ -294,7 +294,7 @@ class IbisSqlite(IbisTable):
 class IbisMysql(IbisTable):
     """A table of MySQL or MariaDB through ibis.
 
-    Texts stand as digests, because windows put long texts in order by their beginnings alone.
+    Texts are replaced by digests, because windows order long texts by their prefixes alone.
     """
 
     untested = False

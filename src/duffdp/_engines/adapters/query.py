@@ -59,7 +59,7 @@ class QueryAdapter(Protocol):
         """The value that `rows` has instead of a text."""
 
     def text_of(self, stored: Any) -> str | None:
-        """The text that a value of `rows` stands for; None if it is no text."""
+        """The text of a value of `rows`; None if it is not text."""
 
     def check_equality(self, name: str) -> None:
         """Refuse a column whose values the engine may take for one another."""
@@ -101,7 +101,7 @@ class QueryAdapter(Protocol):
         """The rows, computed once where the engine can keep them until `drop`."""
 
     def drop(self) -> None:
-        """Let go of what is stored."""
+        """Release stored data."""
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         """Number of rows with each number in each of the columns `names`, by groups: `by`,

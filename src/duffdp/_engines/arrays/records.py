@@ -34,7 +34,7 @@ class Records(NamedTuple):
 
 
 def read_array(data: Any) -> Records:
-    """Read any one-dimensional container as an array, without copying what is one already.
+    """Read any one-dimensional container as an array, without copying one that is already an array.
 
     A list has no type, whatever its records are: they stay objects until a domain says how they are
     read.

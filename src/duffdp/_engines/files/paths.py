@@ -202,7 +202,7 @@ def is_table_name(name: str) -> bool:
 
 
 def format_named(path: str) -> Format | None:
-    """The format that the ending of a file name stands for."""
+    """The file format for the ending of a file name."""
     lower = path.lower()
     return next((one for one in FORMATS if lower.endswith(one.endings)), None)
 

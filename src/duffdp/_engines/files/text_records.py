@@ -230,8 +230,8 @@ def line_text(line: bytes) -> bytes:
 
 
 def split_record(text: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a record as RFC 4180 quotes them, or what stands between delimiters if it is
-    quoted otherwise.
+    """The fields of a record by the quoting of RFC 4180, or the parts between delimiters if it is
+    quoted differently.
     """
     return _unquoted(text, delimiter) or text.split(delimiter)
 

@@ -101,7 +101,7 @@ class IndexColumn:
 
     @property
     def counts_rows(self) -> bool:
-        """True if rows count whatever is in them."""
+        """True if rows count regardless of their values."""
         domain = self.domain
         return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)
 

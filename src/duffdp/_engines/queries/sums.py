@@ -49,8 +49,8 @@ class _Slot(NamedTuple):
 
     @property
     def limits(self) -> tuple[str, str, str, str]:
-        """Names of the columns that say where levels begin and end, what is 0, and how wide a level
-        is.
+        """Names of the columns for the beginning and the end of levels, their zero point, and their
+        width.
         """
         at = self.number
         return LOWS.format(at, 0), HIGHS.format(at, 0), STARTS.format(at), WIDTHS.format(at)

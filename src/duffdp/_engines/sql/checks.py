@@ -71,7 +71,7 @@ _TYPES = frozenset((*_SAMPLES, *_NUMBERS, "VARCHAR"))
 
 
 def check_constants(tree: Any) -> None:
-    """Refuse a constant that fails, wherever it stands in what sqlglot read."""
+    """Refuse a constant that fails, anywhere in the parsed query."""
     constants = {_text(node): node for node in _constants(tree)}
     failure = _first_failure(list(constants))
     if failure is not None:

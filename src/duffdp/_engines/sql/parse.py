@@ -97,7 +97,7 @@ class ReadQuery(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_query(text: Any, table: tuple[str, ...] | None = None) -> ReadQuery:
-    """The query in a text; `table` has the columns that `*` stands for."""
+    """The parsed query of a text; `table` has the columns that replace `*`."""
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_QUERY_LETTERS:
         raise DuffError(
             Argument("sql"),

@@ -280,8 +280,8 @@ class Piped(str):
 
 
 def source_name(data: Any) -> str | None:
-    """Name of the data in a ledger, so that a retry is about the same data: the file or table that
-    they are read from, and how its fields are read; None for data without a name.
+    """Name of the data in a ledger, by which a retry is checked: the file or table, and how its
+    fields are read; None for data without a name.
     """
     if isinstance(data, Query):
         return source_name(data.data)

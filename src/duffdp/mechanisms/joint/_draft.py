@@ -24,11 +24,11 @@ Bools = npt.NDArray[np.bool_]
 class Layer:
     """The blocks for one quantile: one before its window, those of the window, and one after it.
 
-    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` the
-    logarithm of how many candidates it holds, and of what the law may exceed its value at the
-    middle by. `first` and `last` tell in which order blocks lie: twice the run, odd for what is
-    between runs. As many blocks of the layer before as `before` says do not lie wholly after the
-    block, and the last of them, if `is_same`, is the same block.
+    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` is the
+    logarithm of its number of candidates times a bound on how far the exact weight exceeds that at
+    the middle. `first` and `last` define the order of blocks: twice the run, and odd between runs.
+    As many blocks of the layer before as `before` says do not lie wholly after the block, and the
+    last of them, if `is_same`, is the same block.
     """
 
     q: float

@@ -312,7 +312,7 @@ class Proposal:
 
     def after(self, refused: Draft) -> Proposal:
         """The proposal after a refused draft: windows get wider if the draft left them, and blocks
-        finer if many places shared them. The law is the same.
+        finer if many places shared them. The output distribution is the same.
         """
         if refused.blocks is None:
             return self

@@ -147,7 +147,7 @@ class ErrorExponential:
         )
 
     def law(self, sensitivity: Sensitivity) -> ErrorExponentialLaw:
-        """The explicit law over the bounds."""
+        """The output distribution between the bounds."""
         if not all(map(math.isfinite, sensitivity.bounds)) or sensitivity.global_ == 0:
             raise DuffError(
                 "u_1 needs finite bounds and a global sensitivity above 0. Pass a grid of at least "
@@ -171,8 +171,8 @@ class RankExponential(Exponential):
     candidate: a baseline.
 
     Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at
-    tied records it is not, and the release verbs use the latter. A baseline for comparison, though
-    its draws are as exact as those of `Exponential`.
+    tied records it is not, and the release functions use the latter. A baseline for comparison,
+    though its draws are as exact as those of `Exponential`.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ class ProposeTestRelease:
         )
 
     def law(self, sensitivity: Sensitivity) -> NoiseLaw:
-        """The law of the clipped output, given that there is one."""
+        """The distribution of the clipped output, given that there is one."""
         return NoiseLaw(
             sensitivity.value, self.eta / self._noise, LaplaceNoise(), sensitivity.bounds
         )
