@@ -24,6 +24,7 @@ GUARANTEE, MECHANISMS, QUANTILES, GRAPHS = (
     f"../explanation/{page}.md"
     for page in ("guarantee", "mechanisms", "several-quantiles", "graphs")
 )
+DISTRIBUTIONS = f"{GUARANTEE}#from-distances-to-output-distributions"
 
 
 class Part(NamedTuple):
@@ -118,17 +119,18 @@ BASE = (
         "Is each factor at most exp(epsilon)? Which lines use the rate or the sensitivity?",
         {
             "mechanisms/__init__.py": "`tests/guarantees/dominating_pairs_test.py`",
-            "mechanisms/mechanism.py": f"[from distances to a law]"
-            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/law_test.py`",
-            "mechanisms/exponential.py": f"[from distances to a law]"
-            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/neighbours_test.py`",
-            "mechanisms/permute_and_flip.py": f"[from distances to a law]"
-            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/neighbours_test.py`",
+            "mechanisms/mechanism.py": f"[output distributions]({DISTRIBUTIONS}), "
+            "`tests/guarantees/law_test.py`",
+            "mechanisms/exponential.py": f"[output distributions]({DISTRIBUTIONS}), "
+            "`tests/guarantees/neighbours_test.py`",
+            "mechanisms/permute_and_flip.py": f"[output distributions]({DISTRIBUTIONS}), "
+            "`tests/guarantees/neighbours_test.py`",
             "mechanisms/lattice.py": f"[on a lattice]({MECHANISMS}#on-a-lattice), "
             "`tests/mechanisms/lattice_test.py`",
             "mechanisms/geometric.py": "[counts](../explanation/statistics.md#counts-in-cells), "
             "`tests/mechanisms/geometric_test.py`",
-            "mechanisms/thresholded_geometric.py": "`tests/guarantees/found_keys_test.py`, "
+            "mechanisms/thresholded_geometric.py": f"[keys]({MECHANISMS}#keys-that-are-found), "
+            "`tests/guarantees/found_keys_test.py`, "
             "`tests/mechanisms/thresholded_geometric_test.py`",
             "mechanisms/staircase.py": f"[staircase noise]({MECHANISMS}#staircase-noise), "
             "`tests/mechanisms/staircase_test.py`",
@@ -137,8 +139,8 @@ BASE = (
             "`tests/mechanisms/geometric_test.py`",
             "mechanisms/piecewise_laplace.py": f"[two mechanisms]({GRAPHS}#two-mechanisms), "
             "`tests/mechanisms/piecewise_laplace_test.py`",
-            "mechanisms/joint/__init__.py": f"[the law]({QUANTILES}#the-law), "
-            "`tests/mechanisms/joint_test.py`",
+            "mechanisms/joint/__init__.py": "[the output distribution]"
+            f"({QUANTILES}#the-output-distribution), `tests/mechanisms/joint_test.py`",
             "mechanisms/joint/_draft.py": f"[an exact draw]({QUANTILES}#the-draw-is-exact), "
             "`tests/mechanisms/joint_proposal_test.py`",
             "mechanisms/joint/_proposal.py": f"[an exact draw]({QUANTILES}#the-draw-is-exact), "

@@ -5,6 +5,7 @@ copies of the library.
 from __future__ import annotations
 
 import datetime as dt
+from fractions import Fraction
 from functools import partial
 
 import duckdb
@@ -15,7 +16,8 @@ import pytest
 import duffdp
 from duffdp.audit import neighbors, replay
 from duffdp.audit.replay_cases import CASE_KEYS, ROWS_OF_JOINING, replay_cases, synthetic_table
-from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.count import Count
+from duffdp.statistics.program import Draw, DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import REGISTRY
 
 PEOPLE = {"unit": "person", "contributions": 2}
@@ -300,3 +302,111 @@ def test_sums_over_the_rows_of_a_person():
     call = partial(duffdp.sum, column="x", epsilon=1, **GRID, unit="person")
     for pair in neighbors(FRAME, column="x", values=[1e18], unit="person", rows=ROWS_OF_JOINING):
         sound(call, duffdp.Query(pair.data, sql), duffdp.Query(pair.neighbor, sql))
+
+
+# What would break a promise is refused: if it were not, its replay would show it.
+
+
+def refused(call, data, neighbor, words):
+    (finding,) = replay(call, data, neighbor).findings
+    assert finding.startswith("both runs fail")
+    assert words in finding
+
+
+@pytest.mark.parametrize(
+    ("sql", "unit", "words"),
+    [
+        ("SELECT SUM(x) OVER () AS x FROM data", None, "Window"),
+        ("SELECT person, SUM(x) AS x FROM data GROUP BY person", None, "unit"),
+    ],
+)
+def test_queries_that_mix_the_records_of_people(sql, unit, words):
+    def call(data, rng):
+        query = duffdp.Query(data, sql)
+        return duffdp.mean(query, column="x", epsilon=1, **GRID, unit=unit, rng=rng)
+
+    for pair in neighbors(FRAME, column="x", values=[1000.0]):
+        refused(call, pair.data, pair.neighbor, words)
+
+
+def spends(*shares):
+    """A program that draws counts for these shares of what a row may cost, one after the other; a
+    share is a number for all groups, or one for each.
+    """
+
+    def body(draws, scope, epsilon):
+        columns = []
+        for share in shares:
+            each = share if isinstance(share, list) else [share]
+            costs = [Fraction(part) * epsilon for part in each]
+            draw = Draw(Count(), "two-sided-geometric", costs[0] if each is not share else costs)
+            columns += (yield [draw])[0]
+        return columns[:1]
+
+    return body
+
+
+def looks(draws, scope, epsilon):
+    """A program that would draw by the number of records."""
+    part = epsilon if scope.max_records > 300 else epsilon / 2
+    return (yield [Draw(Count(), "two-sided-geometric", part)])[0]
+
+
+def with_program(monkeypatch, body):
+    draw = DrawSpec(Count(), "two-sided-geometric", ("count",))
+    program = ReleaseProgram((draw,), body)
+    monkeypatch.setattr(type(REGISTRY["median"]), "program", lambda *_: program)
+
+
+@pytest.mark.parametrize(
+    "shares", [(1, 1 / 2), (1, 1), (1 / 2, [1 / 2, 3 / 4, 1 / 2]), ([2, 1, 1],)]
+)
+def test_programs_that_spend_more_than_epsilon(shares, monkeypatch):
+    with_program(monkeypatch, spends(*shares))
+    call = partial(duffdp.median, column="x", epsilon=1, **GRID, **GROUPS)
+    for group in CASE_KEYS:
+        rows = FRAME.filter(pl.col("group") == group)
+        refused(call, FRAME, pl.concat([FRAME, rows[:1]]), "Overspent")
+
+
+def test_a_program_that_spends_what_found_its_keys(monkeypatch):
+    with_program(monkeypatch, spends(Fraction(4, 3)))
+    keys = duffdp.Pattern("[a-d]", false_keys=1)
+    call = partial(duffdp.median, column="x", epsilon=1, by="group", keys=keys, **GRID)
+    refused(call, FRAME, FRAME[:-1], "Overspent")
+
+
+def test_a_program_that_asks_for_the_number_of_records(monkeypatch):
+    with_program(monkeypatch, looks)
+    call = partial(duffdp.median, epsilon=1, **GRID)
+    sound(call, np.arange(301.0), np.arange(300.0))
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy"])
+def test_whose_rows_count_decides_no_group_of_others(kind, tmp_path):
+    """Person 1 has two keys that are not found, of which one counts. Another person has one of
+    them: it was looked for in all rows, so the row of person 1 stays in its group.
+    """
+    rows = [("a0", person) for person in range(10, 90)] + [("a1", 1), ("b1", 1)]
+    call = partial(
+        duffdp.table,
+        statistics={"x": ["sum"]},
+        epsilon=2,
+        bounds={"x": (0, 9)},
+        by="code",
+        keys=duffdp.Pattern("[ab][0-9]"),
+        other="rest",
+        levels={"chapter": {"A": duffdp.Pattern("a[0-9]"), "B": duffdp.Pattern("b[0-9]")}},
+        interval=None,
+        unit="person",
+    )
+    for code in ("a1", "b1"):
+        frames = [
+            pl.DataFrame(
+                {"x": [1] * len(part), "code": [c for c, _ in part], "person": [p for _, p in part]}
+            )
+            for part in (rows, [*rows, (code, 99)])
+        ]
+        pair = [in_container(f, kind, tmp_path, n) for f, n in zip(frames, "ab", strict=True)]
+        for seed in range(4):
+            sound(call, *pair, epsilon=2, seed=seed)

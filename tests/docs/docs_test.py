@@ -11,6 +11,7 @@ import duffdp
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+PROOFS = [*(ROOT / "docs" / "explanation").glob("*.md")]
 
 
 def test_there_are_pages():
@@ -22,8 +23,29 @@ def test_links_and_files(page):
     text = page.read_text()
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         assert "://" in target or (page.parent / target).exists(), target
-    for path, _, name in re.findall(r"`(tests/[\w/]+_test\.py)(::(\w+))?`", text):
-        assert name in (ROOT / path).read_text()
+    for module in re.findall(r"python -m ((?:benchmarks|tests)[\w.]*)", text):
+        path = ROOT / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_named_tests_exist(page):
+    """A test without a file is in one of the files that the page names."""
+    text = page.read_text()
+    files = {*re.findall(r"\btests/[\w/]+\.py\b", text)}
+    tests = {path: {*re.findall(r"def (test_\w+)", (ROOT / path).read_text())} for path in files}
+    for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text):
+        assert name in tests[path], (path, name)
+    for name in re.findall(r"`(test_\w+)`", text):
+        assert any(name in names for names in tests.values()), name
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda p: p.name)
+def test_proofs_name_the_tests_that_run_them(page):
+    for section in re.split(r"^## ", page.read_text(), flags=re.MULTILINE):
+        if re.search(r"\*\*(Statement|Theorem)\.\*\*", section):
+            assert "`tests/" in section, section.splitlines()[0]
+            assert "∎" in section, section.splitlines()[0]
 
 
 def test_sections_that_docstrings_name():

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import duffdp
 from duffdp import Bins, BoundsError, Categories, DuffError, histogram
 from duffdp._engines.arrays import value_counts
+from duffdp._engines.queries.expressions import bin_expression
 from duffdp.domain import Membership, Presence
 
 INF = math.inf
@@ -84,7 +85,7 @@ def expressed(keys, dtype, bins):
     for native in (frame.lazy(), duckdb.connect().from_arrow(frame.to_arrow())):
         rows = nw.from_native(native)
         kind = rows.collect_schema()["x"]
-        index = bins.thresholds.of_column(nw, nw.col("x"), kind).alias("b")
+        index = bin_expression(nw, nw.col("x"), kind, bins.thresholds).alias("b")
         yield rows.select("i", index).lazy().collect().to_arrow().sort_by("i")["b"].to_pylist()
 
 

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import duffdp
 from duffdp import BoundsError, Digits, DuffError, Release, StepFunction
+from duffdp._engines.queries.expressions import reaches_expression, snap_expression
 from duffdp._engines.requests import ColumnRequest, RankAt
 from duffdp.audit.neighbours import largest_loss
-from duffdp.domain.snapping import reaches_expression, snap_expression
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.statistics import Median, Mode, Quantile
 from engines import ENGINES, SLOW, open_groups

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from duffdp import BoundsError, Digits, Grid
 from duffdp._engines.arrays.column import KeyReader
+from duffdp._engines.queries.expressions import reaches_expression, snap_expression
 from duffdp._engines.requests import Quantization
-from duffdp.domain.snapping import DoubleSteps, reaches_expression, snap_expression
+from duffdp.domain.snapping import DoubleSteps
 from engines import open_groups
 from inquiries import engine_of, groups_of
 

@@ -24,6 +24,7 @@ import engines
 import postgres
 from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.parquet import read_zones
+from duffdp._engines.queries.expressions import clock_expression
 from duffdp._facts import Facts
 from duffdp.domain import Bins, Grid
 from duffdp.domain.reading import DAY, EPOCH
@@ -335,7 +336,11 @@ def test_a_clock_shows_what_python_says(zone):
 
     frame = pl.DataFrame({"w": moments})
     for native in (frame, frame.lazy(), duckdb.sql("SELECT * FROM frame")):
-        lazy = nw.from_native(native).lazy().select(clock.of_column(nw, nw.col("w")).alias("w"))
+        lazy = (
+            nw.from_native(native)
+            .lazy()
+            .select(clock_expression(nw, nw.col("w"), clock).alias("w"))
+        )
         assert sorted(lazy.collect()["w"].to_list()) == sorted(expected)
     beyond = np.array([-(2**62), low - DAY, high + DAY, 2**62])
     ends = [clock.of_number(end) for end in (low, low, high, high)]

@@ -14,7 +14,8 @@ import duffdp
 from duffdp import DuffError, Ledger, LedgerError
 from duffdp.ledger import journal
 from duffdp.ledger.charge import Result
-from duffdp.ledger.journal import FIRST_HASH, replay, with_hash
+from duffdp.ledger.journal import FIRST_HASH, with_hash
+from duffdp.ledger.verification import replay
 from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}

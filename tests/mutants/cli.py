@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import ADDRESSES, PAYMENT, REFUSAL, WORDS, Mutant
+from tests.mutants.mutant import REFUSAL, WORDS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -22,23 +22,5 @@ MUTANTS = (
         "pass",
         ("tests/cli/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
         REFUSAL,
-    ),
-    Mutant(
-        "command: what a failure has cost is forgotten",
-        "_cli/app.py",
-        "cost = charge_told(error)",
-        'cost = ""',
-        (
-            "tests/cli/command_process_test.py::test_an_error_in_words_of_options_tells_what_is_paid",
-        ),
-        PAYMENT,
-    ),
-    Mutant(
-        "command: a misplaced address is quoted with its password",
-        "_cli/app.py",
-        'without_passwords(" ".join(text.split()))',
-        '" ".join(text.split())',
-        (f"{ADDRESSES}::test_a_password_appears_nowhere",),
-        WORDS,
     ),
 )

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DIGITS, ROWS, Mutant
+from tests.mutants.mutant import ROWS, Mutant
 
 MUTANTS = (
-    Mutant(
-        "digits of a column are rounded down",
-        "domain/digits.py",
-        "/ units + 0.5).floor() + offsets",
-        "/ units).floor() + offsets",
-        (f"{DIGITS}::test_columns_are_snapped_as_arrays_are",),
-        ROWS,
-    ),
     Mutant(
         "a record in two cells of a share",
         "domain/cells.py",

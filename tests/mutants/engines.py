@@ -26,11 +26,7 @@ PEOPLE_FILE = "tests/engines/people_test.py"
 KEY_FORMS = "tests/engines/key_forms_test.py"
 PAIRS = "tests/engines/pairs_test.py"
 SERVERS = "tests/engines/server_query_test.py::test_no_record_stops_a_query_or_changes_another_row"
-NASTY = "tests/engines/postgres_test.py::test_no_record_stops_a_query"
 SHUFFLED = "offsets = generator.integers(0, row_counts[:, None] - places)"
-REPLACED_SOON = (
-    "tests/cli/command_process_test.py::test_a_file_that_is_replaced_in_the_second_of_its_making"
-)
 CALLER = "tests/engines/caller_connection_test.py"
 FAIR = "tests/engines/people_test.py::test_every_set_of_rows_is_chosen_alike"
 
@@ -50,38 +46,6 @@ MUTANTS = (
         "memberships = adapter.cap(memberships, order[2:], cap.groups)",
         "pass",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
-    ),
-    Mutant(
-        "queries: rows of all others are dropped",
-        "_engines/queries/rows.py",
-        'rows.join(small, on=self.by, how="left")',
-        'rows.join(small, on=self.by, how="inner")',
-        (f"{FOUND_KEYS}::test_all_others",),
-        ROWS,
-    ),
-    Mutant(
-        "memory: rows of all others are dropped",
-        "_engines/frames.py",
-        "return np.where(numbers < 0, self._keys.other, numbers)",
-        "return numbers",
-        (f"{FOUND_KEYS}::test_all_others",),
-        ROWS,
-    ),
-    Mutant(
-        "fields: missing ones of a query are dropped",
-        "_engines/queries/rows.py",
-        "return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)",
-        "return isinstance(domain, Presence) and domain.rows",
-        ("tests/pipeline/profile_test.py::test_every_field_is_in_one_cell_in_every_engine",),
-        ROWS,
-    ),
-    Mutant(
-        "where: a row without a value is kept by a negation",
-        "_engines/where.py",
-        "return present & ~listed if part.negated else listed",
-        "return ~listed if part.negated else listed",
-        ("tests/engines/where_test.py::test_one_record_moves_one_count_by_one_or_none",),
-        ROWS,
     ),
     Mutant(
         "sql: where an expression fails, the query does",
@@ -106,7 +70,6 @@ MUTANTS = (
         (
             "tests/engines/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",
         ),
-        REFUSAL,
     ),
     Mutant(
         "sql: rows are brought together without people",
@@ -114,7 +77,6 @@ MUTANTS = (
         "if unit not in people:",
         "if False:",
         ("tests/engines/query_test.py::test_sums_over_the_rows_of_a_person",),
-        REFUSAL,
     ),
     Mutant(
         "sql: a collation brings people together",
@@ -167,22 +129,6 @@ MUTANTS = (
         "not is_of_library(error)",
         (f"{CALLER}::test_a_function_of_the_caller_that_fails_in_a_query_is_not_quoted[p]",),
         WORDS,
-    ),
-    Mutant(
-        "blocks of a file are taken for those of another one",
-        "_engines/files/paths.py",
-        '"enable_external_file_cache": False',
-        '"enable_external_file_cache": True',
-        (REPLACED_SOON,),
-        SERVER,
-    ),
-    Mutant(
-        "a call id belongs to all tables of a server",
-        "_engines/sql/query.py",
-        "repr((server, schema, table))",
-        "server",
-        ("tests/engines/addresses_test.py::test_a_call_id_belongs_to_one_table",),
-        PAYMENT,
     ),
     Mutant(
         "shared passes: one more row of a person counts",
@@ -258,14 +204,6 @@ MUTANTS = (
         FAIRNESS,
     ),
     Mutant(
-        "postgres: nan is a large number",
-        "_engines/adapters/postgres.py",
-        'native.filter(column < _number("NaN", kind))',
-        "native.filter(column.notnull())",
-        (NASTY,),
-        SERVER,
-    ),
-    Mutant(
         "postgres: queries of one release see different rows",
         "_engines/adapters/postgres.py",
         '_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"',
@@ -280,14 +218,6 @@ MUTANTS = (
         "user = f\"{quote(parts['user'])}:{parts.get('password')}@\"",
         (f"{ADDRESSES}::test_one_clear_line_and_nothing_charged",),
         WORDS,
-    ),
-    Mutant(
-        "postgres: rights are looked at after the charge",
-        "_engines/adapters/postgres.py",
-        "self._check_rights([name for name in to_check if name in self.types.columns])",
-        "pass",
-        (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
-        PAYMENT,
     ),
     Mutant(
         "pairs: rows of people are not capped in lazy tables",
@@ -317,6 +247,5 @@ MUTANTS = (
         "return set(self._memory_key_counts(rows, True, _NO_CHOICE))",
         "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
         (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
-        ROWS,
     ),
 )

@@ -14,14 +14,6 @@ MUTANTS = (
         PAYMENT,
     ),
     Mutant(
-        "a bounded range is counted at a sixteenth",
-        "ledger/_composition.py",
-        '(8 if family == "bounded-range" else 2)',
-        '(16 if family == "bounded-range" else 2)',
-        ("tests/ledger/composition_test.py::test_an_adversary_who_chooses_by_what_came_out",),
-        PAYMENT,
-    ),
-    Mutant(
         "anything pure is counted at an eighth",
         "ledger/_composition.py",
         '(8 if family == "bounded-range" else 2)',

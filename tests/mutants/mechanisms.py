@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
-    COVERAGE,
     DRAFTS,
     FAMILIES,
     LAW,
@@ -26,28 +25,12 @@ MUTANTS = (
         LAW,
     ),
     Mutant(
-        "keys that occur come out twice as likely",
-        "mechanisms/thresholded_geometric.py",
-        "absent = [place for place in places if place not in counts]",
-        "absent = list(places)",
-        (f"{FOUND}::test_draws_follow_the_law",),
-        LAW,
-    ),
-    Mutant(
         "false keys come out with the threshold alone",
         "mechanisms/thresholded_geometric.py",
         "place: threshold + more for",
         "place: threshold for",
         (f"{FOUND}::test_draws_follow_the_law",),
         LAW,
-    ),
-    Mutant(
-        "intervals of found counts forget that they were found",
-        "mechanisms/noise_errors.py",
-        "return self._tail(output - count) / self._tail(threshold - count)",
-        "return self._tail(output - count)",
-        (f"{FOUND}::test_intervals_hold_for_released_keys",),
-        COVERAGE,
     ),
     Mutant(
         "a joint law that is a tenth too steep",
@@ -97,27 +80,11 @@ MUTANTS = (
         LAW,
     ),
     Mutant(
-        "a distance bound that puts all candidates on one lattice",
-        "mechanisms/distance_bound.py",
-        "if strides * period == nats:",
-        "if True:",
-        ("tests/guarantees/distance_bound_test.py::test_no_smaller_number_holds",),
-        COVERAGE,
-    ),
-    Mutant(
         "permute-and-flip is called bounded",
         "mechanisms/permute_and_flip.py",
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
         (FAMILIES,),
-        LAW,
-    ),
-    Mutant(
-        "joint quantiles are called pure",
-        "mechanisms/joint/__init__.py",
-        'ClassVar[LossFamily] = "bounded-range"',
-        'ClassVar[LossFamily] = "pure"',
-        ("tests/ledger/composition_test.py::test_the_family_is_written_down_by_every_verb",),
         LAW,
     ),
     Mutant(

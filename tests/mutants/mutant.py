@@ -55,7 +55,6 @@ FAMILIES = f"{DOMINATING}::test_every_draw_is_of_the_family_that_its_release_nam
 FAMILY_OF_SIZES = f"{DOMINATING}::test_sizes_beside_values_are_of_a_family_of_their_own"
 PASSED_ON = f"{DOMINATING}::test_a_draw_that_gets_what_others_left_is_named_with_all_of_it"
 ADDRESSES = "tests/engines/addresses_test.py"
-DIGITS = "tests/domain/digits_test.py"
 CLIPPED = "tests/statistics/clipped_mean_test.py"
 SPREAD = "tests/statistics/spread_test.py"
 TABLE_DOOR = "tests/guarantees/table_door_test.py"

@@ -7,7 +7,6 @@ from tests.mutants.mutant import (
     DOOR,
     DRIVER,
     FAMILY_OF_SIZES,
-    INTERVALS,
     LEVELS,
     ONE_CALL,
     ONE_PERSON,
@@ -25,7 +24,6 @@ from tests.mutants.mutant import (
 ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
 PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
-CHARGES = "    charges: Sequence[Charge | None] = ("
 
 KEYS = "tests/guarantees/found_keys_test.py"
 KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
@@ -34,50 +32,9 @@ FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
 COMPARED = "tests/pipeline/comparison_test.py"
 
-ZEROS = "tests/statistics/zero_below_test.py"
 TREE = "tests/pipeline/group_tree_test.py"
 
 MUTANTS = (
-    Mutant(
-        "upper ends of totals are set to 0 with the counts",
-        "_pipeline/level_rows.py",
-        "cells_of(as_drawn, highs)",
-        "cells_of(facts, highs)",
-        (f"{ZEROS}::test_totals_are_of_the_numbers_as_drawn",),
-        unseen=COVERAGE,
-    ),
-    Mutant(
-        "a bound on errors leaves out counts that were set to 0",
-        "_pipeline/error_bounds.py",
-        "return set_to_zero + Geometric",
-        "return Geometric",
-        (f"{ZEROS}::test_the_bound_on_the_error_holds",),
-        unseen=COVERAGE,
-    ),
-    Mutant(
-        "levels: variances take the place of weights",
-        "_pipeline/group_tree.py",
-        "sum_variance / (sum_variance + noise_variance)",
-        "noise_variance / (sum_variance + noise_variance)",
-        (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
-        COVERAGE,
-    ),
-    Mutant(
-        "levels: what is left is divided evenly",
-        "_pipeline/group_tree.py",
-        "values[child] += excess * variance / total",
-        "values[child] += excess / len(children)",
-        (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
-        COVERAGE,
-    ),
-    Mutant(
-        "levels: errors forget the siblings of a group",
-        "_pipeline/group_tree.py",
-        "sibling_weights.append(-factors[-1] * share)",
-        "sibling_weights.append(0 * share)",
-        (f"{TREE}::test_error_weights_are_those_of_the_estimate",),
-        COVERAGE,
-    ),
     Mutant(
         "levels: parts do not add up after rounding",
         "_pipeline/group_tree.py",
@@ -85,14 +42,6 @@ MUTANTS = (
         "for i in remainders[: missing - 1]:",
         (f"{TREE}::test_every_level_adds_up",),
         COVERAGE,
-    ),
-    Mutant(
-        "levels: other rows of a person count on each level",
-        "_pipeline/run.py",
-        "    sharing_rows = share_rows(",
-        "    sharing_rows = list(",
-        (f"{LEVELS}::test_the_same_rows_of_a_person_count_on_every_level",),
-        ROWS,
     ),
     Mutant(
         "levels: a larger group counts the groups of a person as one",
@@ -107,13 +56,6 @@ MUTANTS = (
         "_pipeline/draw_plan.py",
         "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
         "value_epsilon = self.epsilon",
-        (KEY_SHARES,),
-    ),
-    Mutant(
-        "the account of values has what found their keys",
-        "_pipeline/draw_plan.py",
-        "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
-        "return epsilon_per_row(self.loss.epsilon, self.unit)",
         (KEY_SHARES,),
     ),
     Mutant(
@@ -132,21 +74,6 @@ MUTANTS = (
         ROWS,
     ),
     Mutant(
-        "finding keys takes all of epsilon",
-        "_pipeline/draw_plan.py",
-        "epsilon = self.epsilon * share",
-        "epsilon = self.epsilon",
-        (KEY_SHARES,),
-    ),
-    Mutant(
-        "account: finding keys is not paid",
-        "_pipeline/driver.py",
-        "account.pay([Draw(Count(), mechanism.name, cost)])",
-        "pass",
-        (FINDING_PAID, FINDING_REST),
-        ONE_CALL,
-    ),
-    Mutant(
         "account: finding keys is paid for one row of a person",
         "_pipeline/driver.py",
         "cost = finding.row_epsilon * finding.unit.rows",
@@ -159,7 +86,6 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
-        ONE_CALL,
     ),
     Mutant(
         "account: groups are opened twice",
@@ -183,15 +109,6 @@ MUTANTS = (
         "start(Scope(self.domain, count), plan.row_epsilon)",
         "start(Scope(self.domain, count, self.engine.max_records), plan.row_epsilon)",
         (f"{DRIVER}::test_a_program_sees_nothing_of_the_records",),
-        ONE_CALL,
-    ),
-    Mutant(
-        "two releases that find keys have those of one of them",
-        "_pipeline/run.py",
-        "numbers = [list(chain.from_iterable(keys_of[i])), *numbers]",
-        "numbers = [list(chain.from_iterable(found[prepared[i].universe])), *numbers]",
-        (f"{KEYS}::test_each_release_that_finds_keys_has_its_own",),
-        ROWS,
     ),
     Mutant(
         "account: keys are found before they are paid",
@@ -216,59 +133,11 @@ MUTANTS = (
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
     ),
     Mutant(
-        "comparisons: each side may fail with the whole probability",
-        "_pipeline/comparison.py",
-        "pair = number.ends(rate / 2)",
-        "pair = number.ends(rate)",
-        (f"{COMPARED}::test_both_sides_share_the_probability",),
-        COVERAGE,
-    ),
-    Mutant(
-        "comparisons: the noise of one side alone",
-        "_pipeline/comparison.py",
-        "len(self.draws) + len(other.draws)",
-        "len(self.draws)",
-        (f"{COMPARED}::test_the_difference_of_counts_by_brute_force",),
-        COVERAGE,
-    ),
-    Mutant(
-        "comparisons: two drawn intervals as one",
-        "_pipeline/comparison.py",
-        "rate = rates[0] if together else rates[0] + rates[1]",
-        "rate = rates[0]",
-        (f"{COMPARED}::test_releases_of_two_years",),
-        COVERAGE,
-    ),
-    Mutant(
         "comparisons: noise that both sides share counts as independent",
         "_pipeline/comparison.py",
         "or self.draws & other.draws:",
         "or False:",
         (f"{COMPARED}::test_totals_and_their_groups",),
-        COVERAGE,
-    ),
-    Mutant(
-        "orders: every group may fail with the whole probability",
-        "_pipeline/comparison.py",
-        "number.ends(rate / len(numbers))",
-        "number.ends(rate)",
-        (f"{COMPARED}::test_all_groups_share_the_probability_of_an_order",),
-        COVERAGE,
-    ),
-    Mutant(
-        "digits: ends are rounded inward",
-        "_pipeline/number_text.py",
-        "return self.text(value, ROUND_FLOOR)",
-        "return self.text(value, ROUND_CEILING)",
-        ("tests/pipeline/table_words_test.py::test_two_digits_of_an_error",),
-        COVERAGE,
-    ),
-    Mutant(
-        "totals: counts below 0 are added as 0",
-        "_pipeline/group_sums.py",
-        "sums = [sum(column) for column in",
-        "sums = [sum(max(0, n) for n in column) for column in",
-        ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
         COVERAGE,
     ),
     Mutant(
@@ -294,7 +163,6 @@ MUTANTS = (
         "largest = for_all + max(for_each) if for_each else for_all",
         "largest = for_all",
         (f"{DRIVER}::test_one_group_that_spends_more_stops_all",),
-        ONE_CALL,
     ),
     Mutant(
         "account: the draw comes before its payment",
@@ -328,7 +196,6 @@ MUTANTS = (
         "if largest > budget or",
         "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
-        ONE_CALL,
     ),
     Mutant(
         "driver: a draw for all groups is made with more than is paid",
@@ -343,25 +210,6 @@ MUTANTS = (
         "columns: Columns = self.mechanism.numbers(self.evidence, entropy)\n",
         "columns: Columns = min(self.mechanism.numbers(self.evidence, entropy) for _ in '12')\n",
         (SHARES,),
-    ),
-    Mutant(
-        "graphs are drawn before they are charged",
-        "_pipeline/run.py",
-        CHARGES,
-        (
-            "    [driver.draw_alone(p.open()) for p in prepared if p.plan.spec.of_graphs]\n"
-            "    charges: Sequence[Charge | None] = ("
-        ),
-        (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
-        PAYMENT,
-    ),
-    Mutant(
-        "a ledger accepts seeded graphs",
-        "_pipeline/run.py",
-        "table.domain, entropy_source.secure, sql)",
-        "table.domain, entropy_source.secure or checked.spec.of_graphs, sql)",
-        (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
-        PAYMENT,
     ),
     Mutant(
         "a release is called bounded for one of its parts",
@@ -447,14 +295,6 @@ MUTANTS = (
         "(groups if simultaneous else 1)",
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
-        COVERAGE,
-    ),
-    Mutant(
-        "interval: rows of a person count as a sample",
-        "_pipeline/draw_plan.py",
-        'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
-        'if False:\n        raise DuffError(\n            f"an interval for',
-        (f"{INTERVALS}::test_what_an_interval_cannot_cover",),
         COVERAGE,
     ),
 )

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, DOOR, LEVELS, PAYMENT, PLAN, ROWS, TABLE_DOOR, Mutant
+from tests.mutants.mutant import DOOR, LEVELS, PAYMENT, PLAN, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
 PROFILE = "tests/guarantees/profile_door_test.py::test_the_shares_of_a_profile_add_up"
 
 MUTANTS = (
-    Mutant(
-        "every release of a table finds its own keys",
-        "_planning/table_plan.py",
-        'groups | {"finding": 0}',
-        "groups",
-        ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
-        COVERAGE,
-    ),
     Mutant(
         "profiles: columns do not give up what counts cost",
         "_planning/profile.py",
@@ -37,22 +29,6 @@ MUTANTS = (
         "column_epsilon = unspent / len(self.columns)",
         "column_epsilon = unspent",
         (PROFILE,),
-    ),
-    Mutant(
-        "profiles: people are counted without their rows",
-        "_planning/profile.py",
-        'counts.append(("people", self._rows | {"contributions": 1}))',
-        'counts.append(("people", self._rows))',
-        (PROFILE,),
-        ROWS,
-    ),
-    Mutant(
-        "totals: sums of a margin hold together as often as one of them",
-        "_planning/table_plan.py",
-        "((1 + margins) * len(with_ends))",
-        "len(with_ends)",
-        ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
-        COVERAGE,
     ),
     Mutant(
         "a plan whose weights are not shares",

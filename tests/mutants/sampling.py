@@ -16,14 +16,6 @@ MUTANTS = (
         LAW,
     ),
     Mutant(
-        "rare places: the rate is rounded as the caller's decimals are",
-        "_sampling/rare_places.py",
-        "context.exp(context.divide(Decimal(-number.numerator), Decimal(number.denominator)))",
-        "context.exp(-context.divide(Decimal(number.numerator), Decimal(number.denominator)))",
-        ("tests/mechanisms/thresholded_geometric_test.py::test_rate_is_within_its_bounds",),
-        LAW,
-    ),
-    Mutant(
         "rare places: a place is skipped after each",
         "_sampling/rare_places.py",
         "        place += 1",

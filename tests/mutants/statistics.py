@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.mutants.mutant import (
     CLIPPED,
     COVERAGE,
-    DRAFTS,
     DRIVER,
     ENCLOSURE,
     INTERVALS,
@@ -14,7 +13,6 @@ from tests.mutants.mutant import (
     PASSED_ON,
     PATHS,
     QUANTILES,
-    REFUSAL,
     SEVERAL,
     SHARES,
     SIZES,
@@ -27,27 +25,10 @@ FEW = "tests/statistics/distribution_test.py"
 CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
-ZEROS = "tests/statistics/zero_below_test.py"
 WIDTHS = "tests/statistics/interval_width_test.py"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 
 MUTANTS = (
-    Mutant(
-        "a count that equals zero_below is set to 0",
-        "statistics/histogram.py",
-        "number if number >= zero_below else 0",
-        "number if number > zero_below else 0",
-        (f"{ZEROS}::test_it_is_the_same_histogram_with_zeros",),
-        unseen=COVERAGE,
-    ),
-    Mutant(
-        "zero_below goes with adds_up",
-        "statistics/histogram.py",
-        "((ADDS_UP, True), (NONNEGATIVE, False))",
-        "((NONNEGATIVE, False),)",
-        (f"{ZEROS}::test_what_is_refused_costs_nothing",),
-        unseen=REFUSAL,
-    ),
     Mutant(
         "a record moves an extreme twice",
         "statistics/quantile.py",
@@ -112,35 +93,11 @@ MUTANTS = (
         (f"{OUTER}::test_groups_take_their_own_branches",),
     ),
     Mutant(
-        "outer quantile: records beyond an end are not counted there",
-        "statistics/quantile.py",
-        "        below = ranks.total - at_high\n",
-        "        below = ranks.below\n",
-        (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
-        COVERAGE,
-    ),
-    Mutant(
         "outer quantile: the tail counts records where they lie, not where they are clamped to",
         "statistics/quantile.py",
         "            return 0, before + at\n",
         "            return before, at\n",
         (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
-        COVERAGE,
-    ),
-    Mutant(
-        "outer quantile: the range is drawn whatever was counted",
-        "statistics/quantile.py",
-        "if count * beyond * epsilon < max_weight",
-        "if count >= 0",
-        (f"{OUTER}::test_which_groups_are_narrowed",),
-        COVERAGE,
-    ),
-    Mutant(
-        "several quantiles: a range is drawn and records are not clamped to it",
-        "statistics/quantiles.py",
-        "            by_group = _clamped_groups(by_group, self.ends, cells)\n",
-        "",
-        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
         COVERAGE,
     ),
     Mutant(
@@ -172,20 +129,6 @@ MUTANTS = (
         (f"{CLIPPED_SUM}::test_the_draws_add_up_to_epsilon_whatever_was_drawn",),
     ),
     Mutant(
-        "clipped sum: noise for the upper end alone",
-        "statistics/sum.py",
-        "max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))",
-        "max(1, lowest + (self.ends or (0, domain.size - 1))[1] * step)",
-        (f"{CLIPPED_SUM}::test_a_sum_moves_by_at_most_its_sensitivity",),
-    ),
-    Mutant(
-        "clipped sum: it does not say that it passes epsilon on",
-        "statistics/sum.py",
-        "forwards_epsilon=True",
-        "forwards_epsilon=False",
-        (PASSED_ON,),
-    ),
-    Mutant(
         "each of several quantiles gets the whole epsilon",
         "statistics/quantiles.py",
         "share = Fraction(1, len(qs))",
@@ -215,13 +158,6 @@ MUTANTS = (
         "rate = Fraction(1, 2)",
         "rate = Fraction(1)",
         (ONE_DRAW,),
-    ),
-    Mutant(
-        "many quantiles at the true number of records, by their count",
-        "statistics/quantiles.py",
-        "QuantileRanks(qs, self.records, size,",
-        "QuantileRanks(qs, self.records and group[0].total, size,",
-        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
         "a clipped mean does not say that it passes epsilon on",
@@ -257,13 +193,6 @@ MUTANTS = (
         "return max(1, self.levels(domain).top)",
         "return max(1, self.levels(domain).top // 2)",
         (f"{ONE_ROW}[mean(mechanism=best)-list]",),
-    ),
-    Mutant(
-        "epsilon that was not spent counts twice",
-        "statistics/program.py",
-        "[cost + extra for extra in unspent]",
-        "[cost + 2 * extra for extra in unspent]",
-        (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
     ),
     Mutant(
         "groups share what one of them did not spend",
@@ -311,30 +240,6 @@ MUTANTS = (
         (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
     ),
     Mutant(
-        "width: the aim forgets that two widths compete",
-        "statistics/interval_width.py",
-        "near_score = log_rate - math.log(3) - log_gain - nats / 2",
-        "near_score = log_rate - math.log(6) - log_gain - nats / 2",
-        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
-        COVERAGE,
-    ),
-    Mutant(
-        "width: the aim forgets one width that is far ahead",
-        "statistics/interval_width.py",
-        "max(near_score, far)",
-        "near_score",
-        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
-        COVERAGE,
-    ),
-    Mutant(
-        "width: each side is wrong as often as both",
-        "statistics/interval_width.py",
-        'failure_rate if draw.sides == "both" else failure_rate / 2',
-        "failure_rate",
-        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
-        COVERAGE,
-    ),
-    Mutant(
         "width: each of several widths is paid in full",
         "statistics/interval_width.py",
         "share * draw.parts / parts",
@@ -347,14 +252,6 @@ MUTANTS = (
         "quantiles_program(OUTER_QUARTILES, settings.for_share(share)).scaled(share)",
         "quantiles_program(OUTER_QUARTILES, settings)",
         (f"{SEVERAL}::test_what_widths_cost_and_miss",),
-    ),
-    Mutant(
-        "interval: numbers do not count where all hold together",
-        "statistics/spec.py",
-        "return self.failure_rate / count if self.simultaneous else self.failure_rate",
-        "return self.failure_rate",
-        (f"{SEVERAL}::test_what_the_ends_of_a_population_cost_and_miss",),
-        COVERAGE,
     ),
     Mutant(
         "slope: the rate is twice what it may be",

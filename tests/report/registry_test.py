@@ -5,6 +5,7 @@ would refuse them.
 from __future__ import annotations
 
 import copy
+import datetime as dt
 
 import polars as pl
 import pytest
@@ -31,6 +32,7 @@ SOURCES = {
     "justification": "agreed in public",
     "bounds": "the form",
 }
+SLUG = f"incomes-statistics-office-{dt.datetime.now(dt.UTC).year}"
 FRAME = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["a", "b", "a"], "p": [1, 2, 2]})
 
 
@@ -50,12 +52,16 @@ def table():
 
 def test_an_entry_from_facts(table):
     entry = duffdp.report.registry_entry(table, title="Incomes", author="A", sources=SOURCES)
-    assert (entry["url_slug"], entry["status"], entry["tier"]) == ("incomes", "Draft", 3)
+    assert (entry["url_slug"], entry["status"], entry["tier"]) == (SLUG, "Draft", 3)
     deployment = entry["deployment"]
     assert deployment["basic"]["data_curators"] == ["Statistics office"]
     assert deployment["basic"]["data_product_sector"] == "Government"
     assert deployment["privacy_loss"]["privacy_parameters"]["epsilon"] == pytest.approx(1.5)
     assert deployment["privacy_loss"]["privacy_unit"] == "people; rows of people, at most 2 each"
+    assert deployment["basic"]["description"] == "Count by g; median of x by g; mean of x by g."
+    shares = deployment["privacy_loss"]["privacy_parameters_details"].splitlines()
+    assert len(shares) == 3
+    assert shares[1].startswith("- median of x by g: epsilon ")
     assert deployment["dp_variant"]["variant_name"] == "Pure DP"
     assert f"duffdp {duffdp.__version__}" in deployment["implementation"]["mechanisms"]
     assert (
@@ -69,7 +75,9 @@ def test_what_nobody_answered_is_a_question(table):
     entry = duffdp.report.registry_entry(table)
     assert entry["tier"] == 2
     assert set(QUESTIONS.values()) <= set(open_questions(entry))
-    assert registry_text(entry).startswith("# Open questions")
+    slug, open_line, *_ = registry_text(entry).splitlines()
+    assert slug == f"url_slug: private-release-{dt.datetime.now(dt.UTC).year}"
+    assert open_line.startswith("# Open questions")
     assert entry["deployment"]["basic"]["intended_use"].startswith(QUESTION)
 
 

@@ -4,13 +4,14 @@ drawn.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import ROUND_UP, Context, Decimal, DefaultContext, Inexact, Rounded, Subnormal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from duffdp._sampling.lazy_uniform import LazyUniform, bernoulli, bernoullis, decide
+from duffdp._sampling.rare_places import event_rate
 
 
 class Listed:
@@ -116,3 +117,31 @@ def test_a_chance_below_all_doubles_is_not_taken_for_none():
     chance = Fraction(1, 2**1100)
     assert bernoulli(Fraction(0), chance, Listed(*[0] * 40)) is True
     assert bernoulli(Fraction(0), chance, Listed(*[0] * 17, 2**63)) is False
+
+
+def test_a_chance_among_the_doubles_that_have_lost_digits():
+    """The double nearest to 5/8 of the smallest one is the smallest one itself: 3/4 of it lies
+    above the chance and below that double.
+    """
+    chance = Fraction(5, 2**1077)
+    assert float(chance) == 2.0**-1074
+    for word, falls in ((3 * 2**12, False), (2**13, True)):
+        assert bernoulli(Fraction(0), chance, Listed(*[0] * 16, word, *[0] * 9)) is falls
+
+
+def test_the_default_of_all_decimals_plays_no_part(monkeypatch):
+    """A program may change what `Context()` copies before it starts threads."""
+
+    def outcomes():
+        coins = [
+            bernoulli(Fraction(exponent), Fraction(1, 3), Listed(*words, *[2**63] * 40))
+            for exponent, words in ((0, [2**64 // 3]), (1, [2262059300422961758]), (700, [0] * 16))
+        ]
+        return coins, LazyUniform(5, 64).exponential(), event_rate(Fraction(1, 3), 40, 30)
+
+    expected = outcomes()
+    for name, value in (("rounding", ROUND_UP), ("Emin", -5), ("Emax", 5), ("clamp", 1)):
+        monkeypatch.setattr(DefaultContext, name, value)
+    for signal in (Inexact, Rounded, Subnormal):
+        monkeypatch.setitem(DefaultContext.traps, signal, True)
+    assert outcomes() == expected

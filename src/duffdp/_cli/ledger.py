@@ -131,7 +131,7 @@ def verify(path: Path, head: str | None) -> None:
 
     LEDGER: the file.
     """
-    from duffdp.ledger.journal import verify as replay
+    from duffdp.ledger.verification import verify as replay
 
     report = replay(path, head)
     counts = (

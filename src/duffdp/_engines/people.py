@@ -77,7 +77,8 @@ def choose_rows(people: Ints, limit: int, source: Randomness) -> Ints:
 
 def race(people: Ints, limit: int, generator: np.random.Generator) -> Ints:
     """The rows with the `limit` largest words of each person, without a sort. Every row has a
-    random word; on a tie all words are drawn again, so that no row is favored.
+    random word; on a tie all words are drawn again, so that no row is favored. Choices of people
+    stay independent: that nobody has a tie is one condition for each of them, on own words alone.
     """
     while True:
         winners = with_largest_words(people, limit, draw_words(len(people), generator))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TypeVar
 
@@ -19,8 +19,24 @@ WORD = 64
 # Bounds the rounding of a few operations in doubles, 2**-52 each, with room to spare: the price of
 # a wide slack is only that the exact way is taken one time in 10**9.
 COIN_SLACK = 2.0**-36
+MIN_QUICK_CHANCE = 2.0**-900  # far above the doubles that have lost digits
+_MAX_EXPONENT = 10**12  # of decimals: none comes near it
 
 Outcome = TypeVar("Outcome")
+
+
+def exact_context(digits: int) -> Context:
+    """Decimals of so many digits, whatever the caller's program has set for its own."""
+    return Context(
+        prec=digits,
+        rounding=ROUND_HALF_EVEN,
+        Emin=-_MAX_EXPONENT,
+        Emax=_MAX_EXPONENT,
+        capitals=1,
+        clamp=0,
+        flags=[],
+        traps=[],
+    )
 
 
 @dataclass(slots=True)
@@ -52,7 +68,7 @@ class LazyUniform:
         scale = 1 << self.bits
         if self.prefix + 1 == scale:
             return None
-        context = Context(prec=self.bits + 20)
+        context = exact_context(self.bits + 20)
         low, high = (
             -Fraction(
                 context.ln(context.divide(Decimal(scale - self.prefix - upper), Decimal(scale)))
@@ -92,13 +108,13 @@ def bernoulli(
 
     def below(uniform: LazyUniform) -> bool | None:
         scale = 1 << uniform.bits
-        if 0 < quick <= 1:
+        if MIN_QUICK_CHANCE < quick <= 1:
             if (uniform.prefix + 1) / scale <= quick * (1 - COIN_SLACK):
                 return True
             if uniform.prefix / scale >= quick * (1 + COIN_SLACK):
                 return False
         digits = uniform.bits // 3 + 20
-        context = Context(prec=digits + len(str(int(exponent))), Emin=-(10**9), Emax=10**9)
+        context = exact_context(digits + len(str(int(exponent))))
         size = context.ln(context.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
         log_factor = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
         probability = context.exp(context.subtract(size, log_factor))

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp._sampling.entropy import Entropy, Words, below_each
-from duffdp._sampling.lazy_uniform import WORD, LazyUniform
+from duffdp._sampling.lazy_uniform import WORD, LazyUniform, exact_context
 from duffdp._steps import StepFunction, Tail, Windows
 from duffdp.domain import Floats, Ints
 
@@ -292,7 +292,7 @@ class _Contender:
         """
         lost = (self.times.bits + 67) * 0.30103
         digits = math.ceil(lost + self.times.bits * 0.30103) + 8  # rounding stays below bits
-        context = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
+        context = exact_context(digits)
         time = self.times.bound(self.order, context, upper)
         key = context.ln(
             context.subtract(Decimal(1), context.exp(context.minus(time)))

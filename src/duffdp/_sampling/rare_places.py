@@ -9,11 +9,11 @@ Promise: Each place has the event with the same probability, exactly, whatever o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 from duffdp._sampling.entropy import Entropy
-from duffdp._sampling.lazy_uniform import LazyUniform, decide
+from duffdp._sampling.lazy_uniform import LazyUniform, decide, exact_context
 
 _GUARD_DIGITS = 12  # a few roundings, and the exponent's own error, cost less
 
@@ -54,9 +54,7 @@ def event_rate(epsilon: Fraction, threshold: int, digits: int) -> tuple[Fraction
     """
     exponent = epsilon * threshold
     zeros, exponent_digits = int(exponent) // 2 + 2, len(str(int(exponent)))
-    context = Context(
-        prec=digits + zeros + exponent_digits + _GUARD_DIGITS, Emin=-(10**12), Emax=10**12
-    )
+    context = exact_context(digits + zeros + exponent_digits + _GUARD_DIGITS)
     powers = [  # by `context` alone: an operator would round as the caller's context says
         context.exp(context.divide(Decimal(-number.numerator), Decimal(number.denominator)))
         for number in (exponent, epsilon)

@@ -1,8 +1,9 @@
 """Bins: public intervals side by side, in which records are counted.
 
-The bin of a number is how many thresholds it reaches. The rule has three implementations, for one
-number, for an array and for a column of a table engine, and all three give the same index. None of
-them overflows, warns or fails for any number.
+The bin of a number is how many thresholds it reaches. The rule has two implementations here, for
+one number and for an array, and a third one as an expression of table engines
+(`_engines/queries/expressions.py`). All three give the same index. None of them overflows, warns or
+fails for any number.
 
 A whole number is compared with thresholds that are whole numbers, exactly. Every other number
 counts as the double nearest to it, as every edge does then.
@@ -26,7 +27,6 @@ import numpy as np
 
 from duffdp.domain._aliases import Floats, Ints, Keys
 from duffdp.domain.reading import DAY, bound, microseconds, nearest_double, number
-from duffdp.domain.snapping import as_keys, is_whole
 from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone
 from duffdp.errors import Argument, BoundsError
 
@@ -106,25 +106,6 @@ class Thresholds(NamedTuple):
         limits = np.iinfo(dtype)
         edges = [max(edge, limits.min) for edge in self.integers if edge <= limits.max]
         return np.array(edges, dtype=dtype)
-
-    def of_column(self, nw: Any, column: Any, dtype: Any) -> Any:
-        """For a column of present numbers or truth values, as an expression of Int64."""
-        if is_whole(nw, dtype):
-            column, least, greatest = as_keys(nw, column, dtype)
-            thresholds: list[Any] = [max(edge, least) for edge in self.integers if edge <= greatest]
-        else:
-            column, thresholds = column.cast(nw.Float64), self.doubles.tolist()
-
-        def bin_of(low: int, high: int) -> Any:
-            """For keys that reach `low` thresholds at least and `high` at most."""
-            if low == high:
-                return nw.lit(low - 1 if low <= self.size else -1, nw.Int64)
-            middle = (low + high) // 2
-            reached = column >= thresholds[middle]
-            return nw.when(reached).then(bin_of(middle + 1, high)).otherwise(bin_of(low, middle))
-
-        # A literal alone could be one row.
-        return bin_of(0, len(thresholds)) if thresholds else column.cast(nw.Int64) * 0 - 1
 
 
 def _even(doubles: Floats) -> tuple[float, float] | None:

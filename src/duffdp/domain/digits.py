@@ -1,7 +1,8 @@
 """Numbers with a fixed number of significant digits: candidates where no bounds are known.
 
-Rounding has three implementations, for one number, for an array and for a column of a table engine,
-and all three give the same index. None of them overflows, warns or fails for any number.
+Rounding has two implementations here, for one number and for an array, and a third one as an
+expression of table engines (`_engines/queries/expressions.py`). All three give the same index. None
+of them overflows, warns or fails for any number.
 
 A number counts as the double nearest to it. Its magnitude is clamped, divided by the double nearest
 to the last digit of its decade, and rounded, ties away from 0: operations that are monotone and
@@ -106,29 +107,6 @@ class DigitSteps(NamedTuple):
         magnitude += self.offsets[decade]
         np.copysign(magnitude, keys, out=magnitude)
         return np.add(magnitude, float(self.zero), out=out)
-
-    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
-        """For a column of numbers without nan, as an expression of Float64."""
-        column = column.cast(nw.Float64)
-        magnitude = column.abs()
-
-        def decade_value(values: list[float], low: int, high: int) -> Any:
-            """The value for magnitudes that reach `low` decades at least and `high` at most."""
-            if low == high:
-                return nw.lit(values[low], nw.Float64)
-            middle = (low + high) // 2
-            above, below = decade_value(values, middle + 1, high), decade_value(values, low, middle)
-            return nw.when(magnitude >= float(self.begins[middle])).then(above).otherwise(below)
-
-        units, offsets = (
-            decade_value(values.tolist(), 0, len(self.begins))
-            for values in (self.units, self.offsets)
-        )
-        magnitude = magnitude.clip(self.tiny, self.high)
-        if by_inverse:  # a single decade has one unit
-            units = magnitude * 0.0 + units
-        place = (magnitude / units + 0.5).floor() + offsets
-        return nw.when(column < 0.0).then(place * -1.0).otherwise(place) + float(self.zero)
 
     def threshold(self, index: int) -> float:
         """The smallest key that snaps to this index (above 0) or beyond."""

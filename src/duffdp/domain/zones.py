@@ -1,5 +1,5 @@
-"""Time zones: what the clocks of a zone show at an instant, the same for a number, an array and a
-column of any engine.
+"""Time zones: what the clocks of a zone show at an instant, the same for a number, an array and, in
+`_engines/queries/expressions.py`, a column of any engine.
 
 A zone is public: it is the type of a column, or a caller's. No record has a say in it.
 
@@ -107,19 +107,6 @@ class Clock(NamedTuple):
         place = np.searchsorted(np.array(self.starts), moments, side="right") - 1
         times: Ints = moments + np.array(self.offsets)[place]
         return times
-
-    def of_column(self, nw: Any, column: Any) -> Any:
-        """The time at each instant of a column of whole numbers."""
-        column = column.clip(self.low, self.high)
-
-        def offset(first: int, last: int) -> Any:
-            if first == last:
-                return nw.lit(self.offsets[first], nw.Int64)
-            middle = (first + last + 1) // 2
-            later = column >= self.starts[middle]
-            return nw.when(later).then(offset(middle, last)).otherwise(offset(first, middle - 1))
-
-        return column + offset(0, len(self.starts) - 1)
 
 
 @lru_cache(maxsize=64)

@@ -25,10 +25,9 @@ from duffdp.ledger.journal import (
     Amount,
     Journal,
     JournalEntry,
-    Verification,
     amount_of,
-    verify,
 )
+from duffdp.ledger.verification import Verification, verify
 
 # What a charge holds beside facts that a retry must repeat. The loss is compared as an amount: a
 # later version may know more of its mechanism.

@@ -193,8 +193,9 @@ def registry_entry(
     hazards = {each.topic: each.text for each in hazard_answers(named, None, answers)}
     sector = {"data_product_sector": answers["sector"]} if "sector" in answers else {}
     delta = max(release.delta for release in unnamed)
+    date = min(release.time for release in unnamed).date().isoformat()
     entry: dict[str, Any] = {
-        "url_slug": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "private-release",
+        "url_slug": _slug(title, answers.get("curator"), date),
         "status": "Draft",
         "tier": 3 if not set(QUESTIONS) - set(answers) and author is not None else 2,
         "deployment": {
@@ -204,8 +205,8 @@ def registry_entry(
                 "intended_use": answer("purpose"),
                 "data_product_type": "Summary statistics",
                 "data_product_region": answer("region"),
-                "description": _description(named),
-                "publication_date": min(release.time for release in unnamed).date().isoformat(),
+                "description": _description(unnamed),
+                "publication_date": date,
                 **sector,
             },
             "dp_variant": {
@@ -220,8 +221,8 @@ def registry_entry(
                 "privacy_parameters": {"epsilon": epsilon, **({"delta": delta} if delta else {})},
                 "privacy_parameters_details": _lines(
                     [
-                        f"{name}: epsilon {parameter_text(release.epsilon)}"
-                        for name, release in named
+                        f"{_name(release)}: epsilon {parameter_text(release.epsilon)}"
+                        for release in unnamed
                     ]
                 ),
             },
@@ -257,10 +258,22 @@ def registry_entry(
     return entry
 
 
-def _description(named: Sequence[tuple[str, Release]]) -> str:
-    names = ", ".join(dict.fromkeys(name for name, _ in named))
-    by = ", ".join(dict.fromkeys(name for _, release in named for name in release.by))
-    return f"{names}, by {by}." if by else f"{names}."
+def _slug(title: str, curator: str | None, date: str) -> str:
+    """The slug that the registry makes of the name, the curator and the year."""
+    parts = [title, date[:4]] if curator is None else [title, curator, date[:4]]
+    return "-".join(re.sub(r"\W+", "-", part.lower()) for part in parts).replace("_", "-")
+
+
+def _description(releases: Sequence[Release]) -> str:
+    names = "; ".join(dict.fromkeys(_name(release) for release in releases))
+    return f"{names[0].upper()}{names[1:]}."
+
+
+def _name(release: Release) -> str:
+    """The statistic of a release, of which column, and by what."""
+    title = f"{release.title[0].lower()}{release.title[1:]}"
+    of = "" if release.column is None else f" of {release.column}"
+    return f"{title}{of} by {', '.join(release.by)}" if release.by else f"{title}{of}"
 
 
 def _unit(releases: Sequence[Release]) -> str:
@@ -330,10 +343,13 @@ def _value_problems(place: str, value: Any, rule: Rule) -> list[str]:
 
 
 def registry_text(entry: Mapping[str, Any]) -> str:
-    """An entry as YAML; the questions that are open come first, as comments."""
+    """An entry as YAML; the open questions are comments after its first line, where the registry
+    looks for the slug.
+    """
     questions = [f"# {question}" for question in open_questions(entry)]
     head = ["# Open questions; search for 'Question:' below.", *questions] if questions else []
-    return "\n".join([*head, *_yaml(entry, "")]) + "\n"
+    rest = {name: value for name, value in entry.items() if name != "url_slug"}
+    return "\n".join([f"url_slug: {entry['url_slug']}", *head, *_yaml(rest, "")]) + "\n"
 
 
 def _yaml(part: Mapping[str, Any], indent: str) -> Iterator[str]:

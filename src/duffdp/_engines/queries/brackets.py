@@ -11,13 +11,13 @@ import numpy as np
 
 from duffdp._engines.arrays.column import SMALL_HISTOGRAM, sample_bracket
 from duffdp._engines.arrays.ranks import trim
+from duffdp._engines.queries.expressions import reaches_expression
 from duffdp._engines.queries.names import BELOW, COUNT, INDEX
 from duffdp._engines.queries.ranks import Target
 from duffdp._engines.queries.rows import QueryRows, run_query, whole_numbers
 from duffdp._engines.queries.streams import StreamColumn, snapped_sample
 from duffdp._engines.requests import Ranks, rank_span
 from duffdp.domain import Ordered
-from duffdp.domain.snapping import reaches_expression
 
 
 def bracketed_ranks(rows: QueryRows, targets: Sequence[Target]) -> Ranks | None:

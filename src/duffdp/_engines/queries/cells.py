@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.queries.expressions import bin_expression, rounded_down
 from duffdp._engines.queries.names import COLUMN_NAME, COUNT, GROUP, HIGHS, INDEX, INDEXES, LOWS
 from duffdp._engines.queries.ranks import Ranges, group_counts
 from duffdp._engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp._engines.requests import GroupedCounts
 from duffdp.domain import Ints
 from duffdp.domain.bins import Thresholds
-from duffdp.domain.snapping import rounded_down
 
 MAX_LISTED_BUCKETS = 2**12  # buckets that a query lists
 
@@ -87,7 +87,7 @@ def _cell(rows: QueryRows, cells: CellQuery) -> Any:
         return rounded_down(index, cells.shift)
     last = Fraction(rows.sizes[cells.column] - 1)
     edges = Thresholds.of((*map(Fraction, cells.starts), last))
-    return edges.of_column(rows.nw, index, rows.nw.Int64)
+    return bin_expression(rows.nw, index, rows.nw.Int64, edges)
 
 
 def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Any:

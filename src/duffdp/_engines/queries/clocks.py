@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from duffdp._engines.queries.expressions import clock_expression
 from duffdp.domain import Scale, zones
 from duffdp.domain.reading import DAY
 
@@ -38,7 +39,7 @@ def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
         return _floor_divided(nw, column, DAY // unit_length)
     column = microseconds(nw, column, unit, (low, high))
     if grid.clock is not None:
-        column = grid.clock.of_column(nw, column)
+        column = clock_expression(nw, column, grid.clock)
     return _floor_divided(nw, column, DAY) if days else column
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp._engines.arrays.engine import candidate_at
+from duffdp._engines.queries.expressions import rounded_down
 from duffdp._engines.queries.names import COUNT, GROUP, INDEX, INDEXES, WIDTH
 from duffdp._engines.queries.rows import QueryRows, whole_numbers
 from duffdp.domain import Ints
-from duffdp.domain.snapping import rounded_down
 from duffdp.errors import UnsupportedData
 
 BUCKET_BITS = 8  # so finely is told where candidates lie, and less so for each of many groups

@@ -15,6 +15,13 @@ from duffdp._engines.pairs import pairs_by_group
 from duffdp._engines.people import Cap
 from duffdp._engines.public_values import PublicValues
 from duffdp._engines.queries.clocks import reach, ticks
+from duffdp._engines.queries.expressions import (
+    bin_expression,
+    reaches_expression,
+    rounded_down,
+    snap_expression,
+    whole_rounded_down,
+)
 from duffdp._engines.queries.names import (
     COUNT,
     GROUP,
@@ -38,12 +45,6 @@ from duffdp.domain import (
     Scale,
 )
 from duffdp.domain.cells import INSIDE, MISSING, OTHER_VALUES, OUTSIDE
-from duffdp.domain.snapping import (
-    reaches_expression,
-    rounded_down,
-    snap_expression,
-    whole_rounded_down,
-)
 from duffdp.errors import UnsupportedData
 
 MAX_KEY_SPAN = 2**20  # from the least whole key to the largest, where groups are looked up
@@ -239,7 +240,7 @@ class IndexColumn:
         nw = self.nw
         rows, column, dtype = self.numbers(rows, bins)
         rows = rows.with_columns(column.alias(self.index))  # once, as it is compared several times
-        index = bins.thresholds.of_column(nw, nw.col(self.index), dtype)
+        index = bin_expression(nw, nw.col(self.index), dtype, bins.thresholds)
         return rows.with_columns(index.alias(self.index))
 
     def _with_category(self, rows: Any, how: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.queries.expressions import rounded_down
 from duffdp._engines.queries.names import (
     GROUP,
     HIGHS,
@@ -26,7 +27,6 @@ from duffdp._engines.queries.names import (
 from duffdp._engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp._engines.requests import Quantization, Sums
 from duffdp.domain import Ints
-from duffdp.domain.snapping import rounded_down
 
 PIECE_BITS = 21  # bits of a number that are summed by themselves: 2**42 of them fit 64 bits
 

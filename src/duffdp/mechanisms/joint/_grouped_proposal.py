@@ -34,8 +34,9 @@ from duffdp.mechanisms.joint._window_runs import Blocks, WindowRuns
 MIN_WEIGHED_SIZES, MAX_WEIGHED_SIZES, MAX_BOUNDED_SHARE = 3, 9, 1 / 8
 # Doubles hold all weights as long as no place lies further than this from the target rank.
 MAX_NATS = 160.0
-# What a pass adds up to at least, of the largest it could: sums below it lose what they are made
-# of, for no double is that near 0.
+# What a pass adds up to at least, where the heaviest block of every quantile weighs 1. Terms are at
+# most 1 before they are raised for places outside of windows, and doubles lose those below 1e-308:
+# next to nothing of such a sum. Groups with a smaller sum get a proposal of their own.
 MIN_PASS_SUM = 1e-200
 # Relative to all that is added up, far more than it is rounded by: what this leaves open is
 # decided exactly, one time in 10**8.
@@ -43,9 +44,12 @@ DRAFT_SLACK = 2.0**-34
 
 
 class GroupedProposal:
-    """What `Proposal` is for one group, for many, with blocks of the same ranks for all.
+    """A law over sizes and places of each of many groups that is, up to a known factor, nowhere
+    below the exact one; blocks hold the same ranks in all groups.
 
-    Places of different quantiles are drawn as if they need not be in order, and refused if they are
+    An array has a row for each group and each pass. Pass 0 is that of the middle size at
+    `FLAT_SHARE` of epsilon, which all sizes without a pass of their own share. Places of different
+    quantiles are drawn as if they need not be in order, and refused if they are
     not: this suits few quantiles, or quantiles that lie apart.
     """
 
@@ -168,8 +172,12 @@ class GroupedProposal:
         self._weigh_sizes(np.log(np.where(valid, sums, MIN_PASS_SUM)) + self.scale[:, None])
 
     def _outside_factor(self) -> Floats:
-        """By what the law may exceed its value at the edge of a window, where the places before and
-        after may lie further out: for both sides, all quantiles, groups and rows.
+        """By what the law may exceed its value at the edge of a window, for both sides, all
+        quantiles, groups and rows.
+
+        A place that lies further out comes nearer to the place before or after it by at most what
+        the edge of that one's window lies further out. Side 0 is before windows; side 1 is its
+        mirror image. `place[-side]` is the first place or the last.
         """
         group_count, rows = self.row_excess.shape
         ends = np.zeros((2, len(self.qs) + 2, group_count, rows))
@@ -324,7 +332,11 @@ class GroupedDrafts:
         return ordered
 
     def accepted(self) -> Bools:
-        """Which drafts are accepted; decided in doubles where these are certain."""
+        """Which drafts are accepted; decided in doubles where these are certain.
+
+        `words` are whole numbers of 64 bits: the uniform number lies between this one and the next,
+        over 2**64.
+        """
         chance, slack = self._chances()
         words = self._word.astype(np.float64)
         with np.errstate(divide="ignore"):
@@ -393,6 +405,7 @@ class GroupedDrafts:
         if index < FIRST_SIZE:
             return Draft(Fraction(0), [], [], Fraction(0), Fraction(0), 0, None)
         ranks = [rank_at(column.rank_of, cell, part) for cell, part in cells]
+        # One over the odds of a rare size: one of a weighed size counts as 1.
         ratio *= 2 ** int(proposal.rare_size_bits[group]) - 1
         return self._exact_draft(i, index, [cell for cell, _ in cells], ranks, ratio)
 
