@@ -1,4 +1,4 @@
-"""Names that people try and that are not there: what to use instead."""
+"""Hints for names that people try and that do not exist."""
 
 from __future__ import annotations
 

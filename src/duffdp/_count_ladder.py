@@ -22,7 +22,7 @@ FIRST_CHUNK, LAST_CHUNK = 2**6, 2**16  # levels asked for at once
 
 
 class CountLadder:
-    """A count and what one change moves it by at most, once t changes have been made.
+    """A count and its local sensitivities: the most that one change moves it by after t changes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Evidence: a statistic's knowledge of the records of each group once its requests are answered.
-The input of a mechanism, never part of a release.
+"""Evidence: the counts, sums or distances of each group that a mechanism receives. The input of a
+mechanism, never part of a release.
 
 Promise: Mechanisms receive these five types and nothing else; a sensitivity is declared beside the
-numbers, and counts of keys have 1.
+numbers, and that of key counts is 1.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Ladders:
 
 @dataclass(frozen=True, slots=True)
 class KeyCounts:
-    """The number of records of every key that occurs, by its place among `size` possible ones; one
-    record moves one of them by 1. Noisy counts of at least `threshold` are released.
+    """The number of records of every key that occurs, by its position among `size` possible keys;
+    one record moves one of them by 1. Noisy counts of at least `threshold` are released.
     """
 
     counts: Mapping[int, int]

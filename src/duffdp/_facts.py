@@ -1,4 +1,4 @@
-"""Public facts about a release, in types, and as the types that JSON has.
+"""Public facts about a release as types, and as JSON.
 
 The ledger, the report, JSON and `repr` read these and nothing else.
 """
@@ -77,8 +77,8 @@ class StatisticFact(Worded):
 
 @dataclass(frozen=True, slots=True)
 class MechanismPart:
-    """One mechanism of a release: its name, what it scores candidates by, its share of epsilon, how
-    often it draws.
+    """One mechanism of a release: its name, the score of candidates, its share of epsilon, the
+    number of draws.
 
     `epsilon` is the loss for the unit of the release, for all draws of this part together.
     """
@@ -139,7 +139,9 @@ class MechanismFact(Worded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """All that is public about a release before it is drawn: what it costs and what it can be."""
+    """All public facts about a release before it is drawn, such as its cost and its possible
+    values.
+    """
 
     statistic: StatisticFact
     mechanism: MechanismFact

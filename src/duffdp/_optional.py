@@ -1,6 +1,4 @@
-"""Packages that only some functions need: imported when used, with an error that says what to
-install.
-"""
+"""Optional packages: imported when used, with an error that says what to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every parameter once: its name, type, default, check, rule, example and help.
+"""Every public parameter, described once: its name, type, default, check, rule, example and help.
 
 Signatures and docstrings of the public functions, command options, plan keys, the fields of the
 studio, the reference page and the errors all come from these objects. To add an option that
@@ -1172,8 +1172,8 @@ class Groups(NamedTuple):
 
 
 class FoundKeys(NamedTuple):
-    """How keys were found: the pattern or the list of each column, the number of possible keys, the
-    noisy count from which on a key is published, and the part of epsilon per row that paid for it.
+    """Facts about found keys: the pattern or list of each column, the number of possible keys, the
+    threshold of the noisy count, and the epsilon per row that paid for it.
 
     `counts`: whether the noisy counts that keys were found by are released beside values.
     """
@@ -1186,8 +1186,8 @@ class FoundKeys(NamedTuple):
 
 
 class Suppression(NamedTuple):
-    """Values of groups with a smaller noisy size are withheld. The size is `own`, a number of the
-    statistic itself, or is drawn beside it.
+    """The rule that withholds values of groups with a small noisy size. The size is `own`, a number
+    of the statistic itself, or is drawn beside it.
     """
 
     below: int

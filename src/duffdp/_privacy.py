@@ -1,6 +1,6 @@
-"""Whom a release protects, and what it costs.
+"""Privacy units and privacy losses: whom a release protects, and its cost.
 
-Promise: A unit has at most `rows` rows that count, and the parts of a loss add up to its epsilon.
+Promise: At most `rows` rows of a unit are used, and the parts of a loss add up to its epsilon.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UnitKind = Literal["row", "person", "edge"]
 
 
 class Worded:
-    """A fact with a text for people. It equals that text, so callers can compare it with words;
+    """A fact with a text for readers. It equals that text, so callers can compare it with words;
     nothing is ever read back from it.
     """
 
@@ -42,7 +42,7 @@ class Worded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrivacyUnit(Worded):
-    """Whom a guarantee is for: what may join or leave the data, as a whole, between neighbours.
+    """The unit that a guarantee protects: the rows that neighbors add or remove as a whole.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PrivacyUnit(Worded):
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    a neighbour is.
+    a neighbor is.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class PrivacyUnit(Worded):
 
 @dataclass(frozen=True, slots=True)
 class LossPart:
-    """Loss of one mechanism of a release, and what is known of its distribution.
+    """Loss of one mechanism of a release, and the known facts about its distribution.
 
     `epsilon` is for all draws together, each of which costs the same. `contributions` is how many
     rows of a unit count: the more, the closer geometric noise comes to Laplace noise.
@@ -138,7 +138,7 @@ class LossPart:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Privacy loss of a release: epsilon and delta, exactly, and what composition may use.
+    """Privacy loss of a release: the exact epsilon and delta, and the parts that composition uses.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Candidates with the number of records before them, in windows around several quantiles.
+"""Candidates with the number of records before each, in windows around several quantiles.
 
 Promise: One record adds a non-decreasing function from 0 to 1 to the ranks of all places.
 """
@@ -34,8 +34,8 @@ MIN_GROUPED_COLUMNS = 8  # from this number of columns on, their windows are wei
 
 @dataclass(frozen=True, slots=True)
 class QuantileRanks:
-    """The values near every quantile of a column or, as one, near all; the other fields are those
-    of its `RankProfile`.
+    """The values near every quantile of a column (or, as one, near all), with the other fields of
+    its `RankProfile`.
 
     Values are counted from the candidate `first`. Records beyond the first or the last of the
     `size` values are clamped to them.
@@ -71,8 +71,8 @@ class QuantileRanks:
 
 @dataclass(frozen=True, slots=True)
 class RankProfile:
-    """Runs in domain order: neighboring candidates that no record tells apart, or a part of one
-    candidate.
+    """Runs in domain order: neighboring candidates between which there is no record, or a part of
+    one candidate.
 
     Run i holds `cells[i]` candidates from `start[i]` on, or, of the `parts[i]` equal parts of
     candidate `start[i]`, the one numbered `part[i]`; `rank[i]` is the number of records before it
@@ -313,8 +313,8 @@ def _window(ranks: Ranks, q: Fraction, reach: int) -> Runs:
 
 
 def _joined(windows: list[Runs]) -> Runs:
-    """One of each run, in order. Runs of the same rank are the same part, or lie in the same gap
-    and become one.
+    """One representative of each run, in order. Runs of the same rank are the same part, or lie in
+    the same gap and become one.
     """
     if len(windows) == 1:
         return windows[0]

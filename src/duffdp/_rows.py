@@ -1,4 +1,4 @@
-"""Rows of a few columns: of a million groups, each row is made when it is looked at."""
+"""Rows of a few columns, each created when it is accessed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIN_COLUMNAR_ROWS = 2**10  # rows that are kept as columns; fewer are a tuple
 
 
 class RowsOfColumns(Sequence[Row]):
-    """Columns of one length that read as a tuple of rows, and equal one."""
+    """Columns of one length that behave like a tuple of rows."""
 
     __slots__ = ("columns",)
 

@@ -1,4 +1,4 @@
-"""The distance to every candidate, as runs of neighbouring candidates with equal distance.
+"""The distance of every candidate, as runs of neighboring candidates with equal distance.
 
 Promise: Runs and tails give each candidate one distance, and a tail is no nearer than its floor.
 """
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class AnswerFor(Protocol):
-    """Runs an inquiry about one group, by its position in the evidence."""
+    """Function that runs an inquiry about one group, by its position in the evidence."""
 
     def __call__(self, position: int, inquiry: Inquiry[T], /) -> T: ...
 
@@ -43,7 +43,7 @@ def without_answers(position: int, inquiry: Inquiry[T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Candidates that the runs of a window leave out: before `first` and after `last`.
+    """Candidates outside of a window: before `first` and after `last`.
 
     `floor` is a lower bound of their distance; `inquire` finds the distance of one of them, and
     asks for counts on its way.
@@ -68,7 +68,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunction:
-    """Distance of every candidate of a domain from being the statistic of the data.
+    """Distance of every candidate of a domain: how many records to add or remove until it is the
+    statistic.
 
     Parameters
     ----------
@@ -166,8 +167,7 @@ _ZERO = np.zeros(1, dtype=np.intp)
 
 @dataclass(slots=True, eq=False)  # not frozen: each field would cost a call of a setter
 class Windows:
-    """Step functions or windows of several groups side by side, their runs in one array: the
-    evidence that one race decides.
+    """Step functions or windows of several groups, with their runs in one array, for one race.
 
     The tail of a window comes before its runs, as one run at the least distance that it can have,
     with the start -1. With `locate`, runs hold positions in another order than that of the domain,
@@ -246,7 +246,7 @@ class Windows:
         )
 
     def place(self, i: int) -> slice:
-        """Where the runs of one step function lie, without its tail."""
+        """The positions of the runs of one step function, without its tail."""
         begin = int(self.begin[i])
         end = int(self.begin[i + 1]) if i + 1 < len(self.begin) else len(self.start)
         return slice(begin + int(self.start[begin] < 0), end)
@@ -277,7 +277,7 @@ def filled(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def merged(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
-    """Drop runs without candidates and join neighbouring runs of equal distance."""
+    """Drop runs without candidates and join neighboring runs of equal distance."""
     start, count, distance = filled(start, count, distance)
     if not len(distance):
         return start, count, distance

@@ -1,4 +1,4 @@
-"""Text in and out: values that people write, and text that is safe to show."""
+"""Text input and output: values that people write, and text that is safe to show."""
 
 from __future__ import annotations
 

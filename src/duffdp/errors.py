@@ -1,4 +1,5 @@
-"""The errors that callers see. Each says what was given, the rule, and what to write instead.
+"""The errors of the public functions and commands. Each says what was given, the rule, and what to
+write instead.
 
 No text contains a data value or a count of records. An error that is about parameters carries them
 as `Argument`s, so that Python, the command line, plans and the studio each show it in the words of
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 
 class Unset(Enum):
-    """The value of an argument that is mentioned by its name alone."""
+    """The value of an argument that an error mentions by name alone."""
 
     UNSET = "unset"
 
@@ -22,14 +23,14 @@ UNSET = Unset.UNSET
 
 
 class Argument(NamedTuple):
-    """A parameter as an error mentions it: by name, or with a value."""
+    """A parameter in an error: its name, with or without a value."""
 
     name: str
     value: Any = UNSET
 
 
 class Dialect(Protocol):
-    """The words of one place where parameters are typed."""
+    """The notation of parameters in one place where they are typed."""
 
     def mention(self, name: str) -> str:
         """A parameter by its name."""
@@ -102,7 +103,7 @@ def quoted_names(names: Iterable[str], limit: int = 8) -> str:
 
 
 class DuffError(ValueError):
-    """A request that cannot be answered as it stands.
+    """Error of a request that cannot be answered as it is.
 
     `parameter`, `value`, `rule` and `example` are set where the error is about one parameter.
 
@@ -143,7 +144,7 @@ class DuffError(ValueError):
 
 
 class BoundsError(DuffError):
-    """Bounds, step or categories that do not describe a public set of possible outputs.
+    """Error of bounds, a step or categories that do not describe a public set of possible outputs.
 
     Privacy
     -------
@@ -152,7 +153,7 @@ class BoundsError(DuffError):
 
 
 class UnsupportedData(DuffError):
-    """Data of a type or shape that the statistic cannot take.
+    """Error of data whose type or shape the statistic cannot take.
 
     Privacy
     -------
@@ -161,7 +162,7 @@ class UnsupportedData(DuffError):
 
 
 class SourceError(UnsupportedData):
-    """Data that cannot be opened, whatever is asked of them.
+    """Error of data that cannot be opened.
 
     Privacy
     -------
@@ -170,7 +171,7 @@ class SourceError(UnsupportedData):
 
 
 class BudgetExceeded(DuffError):
-    """A release that does not fit into what is left of a budget.
+    """Error of a release that exceeds the remaining budget.
 
     Privacy
     -------
@@ -179,7 +180,7 @@ class BudgetExceeded(DuffError):
 
 
 class LedgerError(DuffError):
-    """A ledger that is missing, damaged, locked or cannot be written: nothing is released.
+    """Error of a ledger that is missing, damaged, locked or cannot be written; nothing is released.
 
     Privacy
     -------
@@ -188,7 +189,7 @@ class LedgerError(DuffError):
 
 
 class ChargeNote(str):
-    """A note on an error: what the failed release, or the stopped command, has cost."""
+    """A note on an error: the cost of the failed release or of the interrupted command."""
 
     __slots__ = ()
 

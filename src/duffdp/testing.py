@@ -1,4 +1,6 @@
-"""A search for counterexamples: does a statistic keep the promise that its privacy rests on?"""
+"""A search for counterexamples to the claim that one record moves a statistic's distances by at
+most one step.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,7 @@ MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
 
 
 class Counterexample(AssertionError):
-    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record
-    that joins.
+    """Two neighbors on which a statistic breaks its claim: `data`, and `joined`, the added record.
 
     Privacy
     -------
@@ -47,7 +48,7 @@ def check_statistic(
     repeats: bool = True,
     epsilon: float = 1.0,
 ) -> int:
-    """Search all small data sets for neighbours that break the privacy of a statistic.
+    """Search all small data sets for neighbors that break the privacy of a statistic.
 
     For every data set with fewer than `most` records and every record that may join it: the step
     functions must cover the domain, the changes of the distances must lie within 1 / rate of each
@@ -72,7 +73,7 @@ def check_statistic(
     Returns
     -------
     int
-        How many pairs of neighbours were compared.
+        How many pairs of neighbors were compared.
 
     Raises
     ------
@@ -121,8 +122,9 @@ def check_statistic(
 
 
 class _Seen:
-    """One data set: the distance of every candidate, and its log-probability under every
-    mechanism."""
+    """One data set, with the distance of every candidate and its log-probability under every
+    mechanism.
+    """
 
     def __init__(
         self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]

@@ -1,4 +1,4 @@
-"""The command `duffdp`: a thin skin over the Python functions, built on click."""
+"""The command `duffdp`: a command-line interface to the Python functions, built on click."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ COMMANDS = {command: SUMMARIES[name] for command, name in STATISTIC_COMMANDS.ite
 
 
 class Commands(click.Group):
-    """All commands, each of them loaded when it runs."""
+    """All commands, each loaded when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the help."""

@@ -22,7 +22,7 @@ _PARAMETERS = {
 
 
 class CommandLineDialect:
-    """Options of a command: `--by region --keys north,south`."""
+    """The notation of command options in errors: `--by region --keys north,south`."""
 
     def mention(self, name: str) -> str:
         """The option, or the argument in capitals."""
@@ -52,7 +52,7 @@ class CommandLineDialect:
 
 
 class PlanDialect:
-    """Keys of a plan in TOML: `by = "region"`."""
+    """The notation of TOML plan keys in errors: `by = "region"`."""
 
     def mention(self, name: str) -> str:
         """The key."""

@@ -39,7 +39,7 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
 
 
 class Choices(click.Choice):  # type: ignore[type-arg]
-    """The choices of a parameter; other words for them are taken too, and not listed."""
+    """The choices of a parameter; undocumented synonyms are accepted, too."""
 
     def __init__(self, parameter: Parameter[Any], choices: Iterable[str]) -> None:
         super().__init__(list(choices))
@@ -51,7 +51,7 @@ class Choices(click.Choice):  # type: ignore[type-arg]
 
 
 class NamedOption(click.Option):
-    """An option that errors call by its first name, whatever other names it has."""
+    """An option that errors call by its first name."""
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
         """The documented name in quotes."""
@@ -62,7 +62,7 @@ PATTERN_WAYS = ("pattern", "numbers", "days")  # before a colon, instead of a li
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """A number; several of them are given by repeating the option."""
+    """A number; repeat the option for several of them."""
 
     name = "float"
 

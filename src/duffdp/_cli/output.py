@@ -52,7 +52,7 @@ PACKAGES = {
 
 
 class CsvStyle(NamedTuple):
-    """How CSV is written: the separator, the decimal mark, and whether numbers have all digits."""
+    """Style of CSV output: the separator, the decimal mark, and whether numbers have all digits."""
 
     separator: str = ","
     decimal: str = "."
@@ -320,7 +320,7 @@ class StatisticOutput(ReleasesOutput):
 
 
 class WideOutput(Output[WideResult]):
-    """Writes a result that is one table, in the formats that tables have."""
+    """Writes a result that is one table, in any table format."""
 
     def write_numbers(self, result: WideResult, out: Path | None) -> None:
         """Write the table."""

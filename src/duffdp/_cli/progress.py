@@ -1,4 +1,4 @@
-"""A bar for work that takes long: on a terminal alone, and gone when the work is done."""
+"""A progress bar for long work, shown on terminals alone and removed when the work is done."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def progress(total: int, label: str = "releasing") -> Iterator[Callable[[], None
 
 
 class _LateBar:
-    """A bar that may be told of work before it is there."""
+    """A progress bar that accepts updates before it is shown."""
 
     def __init__(self, total: int, label: str) -> None:
         self._total, self._label, self._done = total, label, 0

@@ -39,7 +39,7 @@ def data_source(options: Mapping[str, Any]) -> Source:
 
 
 def with_path(source: Source, path: str) -> Source:
-    """The same query and the same rules of text files for other data."""
+    """Other data with the same query and the same rules of text files."""
     if isinstance(source, Query):
         return replace(source, data=with_path(source.data, path))
     return replace(source, path=path) if isinstance(source, TextFile) else path

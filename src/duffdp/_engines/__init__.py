@@ -1,1 +1,1 @@
-"""Engines hold records, answer a few counting requests and know nothing of privacy."""
+"""Engines that hold records and answer counting requests; they contain no privacy code."""

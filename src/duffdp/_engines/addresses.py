@@ -24,7 +24,7 @@ _TABLE = re.compile(rf"(?:{_NAME}\.)?{_NAME}")
 
 
 class Address(NamedTuple):
-    """A server with a database and, in it, a table."""
+    """The address of a table: a server, a database and the table in it."""
 
     server: str  # as the driver connects to it: it may hold a password
     public: str  # the same without one, for errors

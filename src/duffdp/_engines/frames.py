@@ -34,7 +34,7 @@ DENSE = 2**22  # combinations of keys that a table lists one by one
 
 
 class MemoryRows:
-    """The rows of one frame in memory that a selection names."""
+    """The selected rows of one frame in memory."""
 
     def __init__(
         self,

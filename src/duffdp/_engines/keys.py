@@ -35,7 +35,7 @@ _FORMS = (
 
 
 class FileKeys(NamedTuple):
-    """Keys from a file; columns that are `written` are text without declared types."""
+    """Keys from a file; columns in `written` are text without declared types."""
 
     path: str
     rows: tuple[Row, ...]
@@ -43,7 +43,7 @@ class FileKeys(NamedTuple):
 
 
 class CodeBook:
-    """File that lists the keys of a column, and labels for readers.
+    """A file that lists the keys of a column, and labels for readers.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ def read_lines(path: str) -> list[str]:
 
 
 class Keys(NamedTuple):
-    """Different groups in the given order, and the columns whose values are text of a file that
-    declares no types.
+    """Distinct groups in the order in which they were passed, and the columns whose values are text
+    of a file without declared types.
     """
 
     rows: Sequence[Row]

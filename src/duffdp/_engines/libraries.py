@@ -1,4 +1,4 @@
-"""Kinds of data: a path, or a frame or series of a library that narwhals knows."""
+"""Kinds of data: a path, or a frame or series of a library that narwhals supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that are pairs of numbers: as doubles, side by side, where both are there."""
+"""Records that are pairs of numbers, as two arrays of doubles without missing values."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ _SIDE = "values"
 
 
 class PairColumns:
-    """Two columns without a table: their types and lengths are checked, and no record is read
-    before the engine is made.
+    """Two columns without a table: their types and lengths are checked before the engine reads a
+    record.
     """
 
     close = None  # nothing to close

@@ -1,7 +1,6 @@
-"""Choice of the rows of a person that count: fair, independent of other people's choices and of
-values.
+"""Choice of a person's rows: fair, and independent of other people's choices and of values.
 
-Promise: At most so many rows of a person count, each set of them with the same probability,
+Promise: A bounded number of rows per person is used, and every choice of them is equally likely,
 whatever other people and values are.
 """
 
@@ -22,7 +21,7 @@ MANY_TIES = 2**28  # rows: two words of 32 bits would often be as large
 
 
 class Cap(NamedTuple):
-    """Limit on the rows of a person that count: of all groups together, or in each of so many
+    """Limit on the rows of a person: over all groups together, or in each of a limited number of
     groups.
     """
 
@@ -141,8 +140,8 @@ def shuffle_beginnings(
 
 
 def whole_people(array: Array, missing: Array | None) -> Ints | None:
-    """Whole numbers that name people as numbers from 0, -1 where they are missing; None if they
-    are too wide apart for that.
+    """Numbers from 0 for people that whole numbers identify, -1 if missing; None if they are too
+    far apart for that.
     """
     if array.dtype.kind not in "iu":
         return None

@@ -1,5 +1,4 @@
-"""Public values (keys, categories) as a column of some type holds them, for the types whose
-equality is known.
+"""Public values (keys, categories) in the type of a column, for types whose equality is known.
 
 No two of them are one value there, so that a row is in one group at most.
 """
@@ -31,9 +30,7 @@ _COMPARABLE = "bool, numbers, text, dates, and times no finer than microseconds"
 
 
 class PublicValues(NamedTuple):
-    """Different values of some columns, and for each the position of the public value that it
-    stands for.
-    """
+    """Distinct values of some columns, each with the position of the public value it equals."""
 
     values: Sequence[tuple[Any, ...]]
     positions: Sequence[int]

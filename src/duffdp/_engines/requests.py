@@ -1,11 +1,11 @@
-"""Counting requests as plain data, and their answers: the language of statistics and engines.
+"""Counting requests and their answers as plain data: the protocol between statistics and engines.
 
 A statistic yields requests and receives answers; it never touches an engine. Every answer has a
 group axis: it holds one entry for each group of the request, in that order. One group is several
 groups with n = 1.
 
 Promise: Statistics and engines exchange counts through these types alone, and an answer has one
-entry for each group.
+entry per group.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ask_both(first: Request[A], second: Request[B]) -> Inquiry[tuple[A, B]]:
 
 class Ranks(NamedTuple):
     """All values of one group from candidate `first` to candidate `last`: distinct indices with
-    counts, how many records lie before them, and how many there are in all.
+    counts, the number of records before them, and the number in all.
     """
 
     values: Ints
@@ -219,7 +219,7 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RanksNear(Request[list[GroupedRanks]]):
-    """For every target (q, reach), the values whose rank is within `reach` of `q n`.
+    """Request for the values whose rank is within `reach` of `q n`, for every target (q, reach).
 
     `min_reach`: the caller can ask again, so an answer may stop after this many ranks on either
     side of `q n` where many records tie. None: the full reach is needed.
@@ -231,15 +231,15 @@ class RanksNear(Request[list[GroupedRanks]]):
 
 @dataclass(frozen=True, slots=True)
 class LevelSums(Request[list[Sums]]):
-    """Exact sums of the levels of all records."""
+    """Request for exact sums of the levels of all records."""
 
     quantization: Quantization
 
 
 @dataclass(frozen=True, slots=True)
 class BinCounts(Request[list[Ints]]):
-    """The number of records from each candidate of `starts`, which begins with 0, to the next one,
-    and from the last one on.
+    """Request for the number of records from each candidate of `starts`, which begins with 0, to
+    the next one, and from the last one on.
     """
 
     starts: tuple[int, ...]
@@ -247,17 +247,17 @@ class BinCounts(Request[list[Ints]]):
 
 @dataclass(frozen=True, slots=True)
 class ValueCounts(Request[GroupedCounts]):
-    """Every distinct value with its number of records."""
+    """Request for every distinct value with its number of records."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts(Request[list[int]]):
-    """The number of records."""
+    """Request for the number of records."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankAt(Request[list[tuple[int, int]]]):
-    """The number of records before a candidate and at it."""
+    """Request for the number of records before a candidate and at it."""
 
     index: int
 
@@ -273,12 +273,12 @@ class RankAt(Request[list[tuple[int, int]]]):
 
 @dataclass(frozen=True, slots=True)
 class CountsOfCounts(Request[GroupedCounts]):
-    """For every number of records, 0 first, how many candidates have so many."""
+    """Request for the number of candidates with no record, with one, with two, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateAt(Request[list[int]]):
-    """The candidate at a position, in order, among all that have so many records."""
+    """Request for the candidate at a position among all candidates with this many records."""
 
     records: int
     position: int
@@ -286,12 +286,12 @@ class CandidateAt(Request[list[int]]):
 
 @dataclass(frozen=True, slots=True)
 class PairRecords(Request[list[Pairs]]):
-    """All records, where records are pairs of numbers."""
+    """Request for all records that are pairs of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecords(Request[list[Any]]):
-    """All records, where records are edges of a graph, as the caller passed them."""
+    """Request for all records that are edges of a graph, as the caller passed them."""
 
 
 class ColumnRequest(NamedTuple):
@@ -303,7 +303,7 @@ class ColumnRequest(NamedTuple):
 
 
 class Engine(Protocol):
-    """Protocol of a place where records live: it counts, and knows nothing of privacy."""
+    """Protocol of an engine, which holds records and counts them; it contains no privacy code."""
 
     @property
     def groups(self) -> int:

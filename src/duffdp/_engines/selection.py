@@ -19,7 +19,7 @@ _NEED_BY = (" needs ", _BY, ", the columns that form groups. Pass for example ")
 
 
 class Selection(NamedTuple):
-    """The column, or two, the groups, and the column that identifies the person."""
+    """The selected column (or two), the groups, and the column that identifies the person."""
 
     column: str | None = None
     by: tuple[str, ...] = ()

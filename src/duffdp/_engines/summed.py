@@ -1,4 +1,4 @@
-"""Engine whose groups are made of several groups of another engine each: it adds their counts up.
+"""Engine whose groups each combine several groups of another engine; it adds up their counts.
 
 Promise: An answer about a group is the sum of the answers about its parts: the same records count.
 """
@@ -23,8 +23,8 @@ from duffdp.domain import Ints
 
 
 class SharedEngine:
-    """Engine of several releases that ask the same: each request is answered once, for all groups
-    together.
+    """Engine for several releases with the same requests: each request is answered once, for all
+    groups together.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -62,7 +62,9 @@ class SharedEngine:
 
 
 class SummedEngine:
-    """Groups that are made of those of an engine: `places` has for each of these its group."""
+    """Groups that combine groups of another engine: `places` has the combined group of each of
+    them.
+    """
 
     def __init__(self, engine: Engine, places: Sequence[int]) -> None:
         self._engine = engine

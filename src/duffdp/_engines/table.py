@@ -1,6 +1,4 @@
-"""Tables: a frame of any library, in memory or lazy, or what a path names; opened for its types,
-then asked for counts.
-"""
+"""Tables: a frame or a path, opened for its column types and then asked for counts."""
 
 from __future__ import annotations
 
@@ -201,7 +199,7 @@ def close_after(drop: Callable[[], None], close: Callable[[], None] | None) -> C
 
 
 class SourceTable:
-    """One source of rows, of which the types are known and no row is read yet.
+    """One source of rows whose types are known; no row has been read.
 
     Parameters
     ----------
@@ -602,8 +600,8 @@ class SourceTable:
 
     @property
     def text_rules(self) -> FieldRules | None:
-        """How fields become values where these are text, or objects of any type; None where types
-        are declared.
+        """The rules by which text fields, or objects of any type, become values; None if types are
+        declared.
         """
         source = self.data.data if isinstance(self.data, Query) else self.data
         if isinstance(source, TextFile):
@@ -656,7 +654,7 @@ class SourceTable:
 
 
 class _NoChoice:
-    """Stands for randomness where there are no rows to choose from."""
+    """Randomness for sources in which no rows have to be chosen."""
 
     def words(self, size: int) -> Any:
         return np.zeros(size, dtype=np.uint64)
@@ -703,7 +701,7 @@ def share_rows(tables: Sequence[Any]) -> list[SourceTable]:
 
 
 class _SharedRows:
-    """One engine for releases of the same rows, made when the first of them is asked for it."""
+    """One engine for releases of the same rows, created on first use."""
 
     def __init__(self, table: SourceTable) -> None:
         self._table = table
@@ -718,7 +716,7 @@ class _SharedRows:
 
 
 class _SharedScan:
-    """One engine for the rows of several tables, made when the first of them is asked for it."""
+    """One engine for the rows of several tables, created on first use."""
 
     def __init__(self, tables: list[SourceTable]) -> None:
         self._tables, self._open_tables = tables, len(tables)

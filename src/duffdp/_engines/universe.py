@@ -1,4 +1,4 @@
-"""All possible keys of groups, where patterns describe them: counted and numbered, never listed."""
+"""All possible keys of groups that patterns describe, counted and numbered without listing them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KeyUniverse:
 
     @property
     def false_keys(self) -> Fraction:
-        """How many keys that occur nowhere are published on average, at most."""
+        """An upper bound on the average number of published keys that occur nowhere."""
         return min(part.false_keys for part in self.parts if isinstance(part, Pattern))
 
     def key(self, place: int) -> Row:

@@ -1,4 +1,4 @@
-"""Conditions on rows, as text that people know from SQL: comparisons of a column with fixed values.
+"""Conditions on rows in a subset of SQL: comparisons of a column with fixed values.
 
 The grammar has nothing that could fail for a record: no arithmetic, no functions, no casts. Values
 are brought to the type of their column before a row is read. A row is kept or not by its own fields
@@ -47,7 +47,7 @@ _EXAMPLE = (" Pass for example ", Argument("where", "age >= 18 AND ward <> 'ER'"
 
 
 class Compared(NamedTuple):
-    """A column that is below or above a value: `mark` is <, <=, > or >=."""
+    """A condition that a column is below or above a value; `mark` is <, <=, > or >=."""
 
     column: str
     mark: str
@@ -55,7 +55,9 @@ class Compared(NamedTuple):
 
 
 class IsIn(NamedTuple):
-    """A column that is one of some values; or, `negated`, has a value that is none of them."""
+    """A condition that a column has one of some values or, if `negated`, a value that is none of
+    them.
+    """
 
     column: str
     values: tuple[Any, ...]
@@ -63,14 +65,14 @@ class IsIn(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A column without a value; or, `negated`, with one."""
+    """A condition that a column has no value or, if `negated`, that it has one."""
 
     column: str
     negated: bool
 
 
 class Combined(NamedTuple):
-    """All of some conditions, or any of them."""
+    """A condition that all of some conditions are true, or any of them."""
 
     conjunction: bool
     parts: tuple[Part, ...]
@@ -80,7 +82,7 @@ Part = Compared | IsIn | Missing | Combined
 
 
 class Condition(NamedTuple):
-    """A condition as it was written, and what it says; no NOT is left in it."""
+    """A condition as text and parsed, without NOT."""
 
     text: str
     part: Part
@@ -120,7 +122,7 @@ def read_condition(text: Any) -> Condition:
 
 
 class _Parser:
-    """A descent through the grammar; `negated` goes down to the comparisons (De Morgan)."""
+    """A recursive-descent parser; `negated` moves NOT down to the comparisons (De Morgan)."""
 
     def __init__(self, text: str) -> None:
         self._tokens = list(_tokens(text))

@@ -1,3 +1,1 @@
-"""The way of every release: what is asked is checked, charged, read, drawn, and comes out with
-its facts.
-"""
+"""The steps of every release: check, charge, read, draw, and return the result with its facts."""

@@ -34,7 +34,7 @@ from duffdp.statistics.registry import statistic_spec
 
 
 class ComparedNumber(NamedTuple):
-    """One released number, and what is known about its noise."""
+    """One released number, and the public facts about its noise."""
 
     estimate: Estimate
     facts: Facts
@@ -58,8 +58,9 @@ class ComparedNumber(NamedTuple):
         return self._amount(self.noisy[self.part])
 
     def reach(self, other: ComparedNumber, failure_rate: Fraction) -> Any:
-        """How far the exact difference of two counts or sums is from that of the drawn numbers at
-        most, up to this probability; None if the noise of the difference is not known exactly.
+        """The most by which the exact difference of two counts or sums is off from that of the
+        drawn numbers, up to this probability; None if the noise of the difference is not known
+        exactly.
 
         Both noises are sums of independent symmetric noises of one distribution, so their
         difference has the distribution of the sum of all of them.
@@ -90,7 +91,7 @@ class ComparedNumber(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference and the ratio of two numbers, with ends; None where there are none."""
+    """The difference and the ratio of two numbers, with interval ends if there are any."""
 
     first: Any
     second: Any
@@ -229,7 +230,7 @@ class Comparison(Exportable):
 
 
 class RankedGroup(NamedTuple):
-    """A group with its place: the place of its number, and the places that it may have."""
+    """A group with its place in an order, and the places that are possible."""
 
     key: Any
     value: Any
@@ -243,7 +244,7 @@ class RankedGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking(Exportable):
-    """Order of the groups of a table by one number, and which part of it is certain.
+    """Order of the groups of a table by one number, and the pairs whose order is certain.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Counts of groups by two columns, 0 or more, that add up to the margins of both columns."""
+"""Nonnegative counts of groups by two columns that add up to the margins of both columns."""
 
 from __future__ import annotations
 

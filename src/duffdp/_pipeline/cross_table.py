@@ -14,7 +14,7 @@ from duffdp.statistics.program import NumberKind
 
 
 class ShownColumn(NamedTuple):
-    """One number of every group of a table, as people read it."""
+    """One number of every group of a table, as text."""
 
     column: str  # of the table
     name: str  # for readers
@@ -25,7 +25,7 @@ class ShownColumn(NamedTuple):
 
 
 class CrossCell(NamedTuple):
-    """One cell: the numbers of a group, and whether it is too small to tell anything."""
+    """One cell: the numbers of a group, and whether it is too small to be informative."""
 
     estimates: Sequence[Estimate]
     too_small: bool

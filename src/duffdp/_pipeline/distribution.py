@@ -1,4 +1,4 @@
-"""A whole distribution, made of noisy counts."""
+"""A whole distribution, computed from noisy counts."""
 
 from __future__ import annotations
 

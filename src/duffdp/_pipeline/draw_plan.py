@@ -1,5 +1,5 @@
-"""From a statistic, a choice of mechanism and an epsilon to the draws of a release, each with its
-share: all of it is public before anything is read.
+"""The plan of a release's draws: statistic, mechanism and share of epsilon of each, all public
+before data are read.
 
 Promise: Shares of epsilon are public before anything is read, and epsilon is divided among the rows
 of a unit here alone.
@@ -61,7 +61,7 @@ _SIZES = DrawSpec(Count(), Geometric.name, (SIZE,), SIZE_SHARE, SIZE, "count")
 
 @dataclass(frozen=True, slots=True)
 class KeyFinding:
-    """The draw that finds keys: its part of epsilon, whom it counts, the number of possible keys
+    """The draw that finds keys: its share of epsilon, the counted unit, the number of possible keys
     and the threshold for noisy counts.
 
     `counts_are_values`: the release is a count, and nothing is drawn after it.
@@ -112,7 +112,7 @@ def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The parameters of a release that are not about its data, each checked."""
+    """The checked parameters of a release that do not concern its data."""
 
     spec: StatisticSpec
     parameters: dict[str, Any]
@@ -164,7 +164,7 @@ class Terms:
         return self.spec.step_rule(self.choice)
 
     def unit(self, groups: int | None) -> PrivacyUnit:
-        """Whom the release protects, where there are so many groups."""
+        """The unit that the release protects, for this number of groups."""
         if self.spec.of_graphs:
             return PrivacyUnit("edge")
         if self.person is None:

@@ -1,5 +1,5 @@
-"""The driver of all draws: it runs programs, has requests answered in shared passes, keeps the
-account of epsilon, and draws.
+"""The driver of all draws: it runs programs, collects their requests, keeps the account of epsilon,
+and draws.
 
 Programs and statistics see no entropy and no engine; mechanisms see evidence and never an engine.
 
@@ -47,7 +47,9 @@ T = TypeVar("T")
 
 
 class Overspent(DuffError):
-    """A program that would cost a group more than its epsilon: stopped before the draw."""
+    """Error of a program that would cost a group more than its epsilon; it is stopped before the
+    draw.
+    """
 
 
 class Account:
@@ -112,8 +114,8 @@ def _lowest(draw: Draw) -> Fraction:
 
 
 class _Share(NamedTuple):
-    """The groups, by their positions in a program, that are asked the same in one draw and pay the
-    same for it.
+    """The groups of a program, by position, that make the same request in one draw and pay the same
+    for it.
     """
 
     draw: int
@@ -148,7 +150,7 @@ class MechanismCall(NamedTuple):
 
 
 class KeyCall(NamedTuple):
-    """The call of the mechanism that finds keys, of which nobody knows how many there will be.
+    """The call of the mechanism that finds keys, whose number of results is random.
 
     `paid` is the epsilon that the account was charged for all rows of a unit that count.
     """

@@ -37,7 +37,7 @@ Facts = Sequence[tuple[str, str]]  # what is public about numbers, each under it
 
 
 class DisplayTable(NamedTuple):
-    """A table for people: texts, each interval beside its number, rows of little value muted."""
+    """A table for people: texts, intervals beside their numbers, and uninformative rows muted."""
 
     header: list[str]
     rows: list[list[str]]

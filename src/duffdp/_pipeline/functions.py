@@ -68,13 +68,13 @@ def median(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step and the type of the column are public.
 
     Utility
     -------
-    Errs by about 1/epsilon ranks. The median is the value with rank ceil(n / 2): of an even number
-    of records the lower of the two in the middle, where numpy takes their mean.
+    The error is about 1 / epsilon ranks. The median is the value with rank ceil(n / 2). For an even
+    number of records it is the lower one of the two in the middle, while numpy takes their mean.
 
     Runtime
     -------
@@ -107,14 +107,15 @@ def quantile(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step, q and the type of the column are public. With q from .9 on, or up to .02,
-    a twentieth of epsilon goes to the number of records. Where few of them lie beyond the quantile,
-    up to two fifths go to a range that holds nearly all of them; the rest goes to the quantile.
+    a twentieth of epsilon goes to the number of records. If few of them are beyond the quantile, up
+    to two fifths go to a range that contains nearly all records. The rest goes to the quantile.
 
     Utility
     -------
-    Errs by about 2 max(q, 1-q) / epsilon ranks. An even number of records has its lower median.
+    The error is about 2 max(q, 1-q) / epsilon ranks. With q = 0.5 and an even number of records, it
+    is the lower median.
 
     Runtime
     -------
@@ -148,23 +149,23 @@ def quantiles(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a list, one value for each of the sorted qs; with `by` a frame, keys and a column
-        for each q.
+        `value` is a list with one value for each of the sorted qs; with `by` a frame of keys and
+        one column for each q.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds, step, qs and the type of the column are public.
 
     Utility
     -------
-    Deciles err by about 3.5 / epsilon ranks each; with nine releases at epsilon / 9 it would be ten
-    times that.
+    The error of deciles is about 3.5 / epsilon ranks each. With nine releases at epsilon / 9 it
+    would be ten times as large.
 
     Runtime
     -------
-    One pass over the data, and forward passes over windows around the ranks whose length does not
-    depend on the data.
+    One pass over the data, and passes over windows around the wanted ranks, whose length hardly
+    depends on the number of records.
 
     References
     ----------
@@ -197,27 +198,28 @@ def mean(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number between the bounds, for whole records too; with a `step`, for dates and
-        by "distance" and "duff" it is a candidate of the grid.
+        `value` is a number between the bounds, also for whole records. With a `step`, for dates,
+        and with "distance" or "duff" it is a candidate of the grid.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. The number of records is private too. "clipped" spends a twentieth of
-    epsilon on their number, a fifth on an interval, a twentieth on a rough mean and the rest on the
-    sum around it; what few records do not need goes to soft counts.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. The number of records is private too. "clipped" spends a twentieth of epsilon on their
+    number, a fifth on an interval, a twentieth on a rough mean and the rest on the sum around it.
+    With few records, draws are left out and their shares go to soft counts.
 
     Utility
     -------
-    "best" errs by 0.75 to 1 (upper - lower) / (epsilon n) for n records, a third less at epsilon 5;
-    tight bounds help. "clipped" errs by a few times the spread of the records over epsilon n,
-    almost whatever the bounds are, but a heavy tail is cut: its mean comes out too small, and more
-    records help less than they should. "distance" errs by 1 to 2 (upper - lower) / (epsilon n).
+    The error of "best" is 0.75 to 1 times (upper - lower) / (epsilon n) for n records, and a third
+    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is a few times the spread of
+    the records over epsilon n, almost independent of the bounds. But it clips heavy tails: their
+    mean is biased towards the center, and more records reduce this bias only slowly. The error of
+    "distance" is 1 to 2 times (upper - lower) / (epsilon n).
 
     Runtime
     -------
-    One pass over the data, three for "clipped"; for all groups of a table that stays where it is
-    one query, and for "clipped" a few.
+    One pass over the data, three for "clipped". A table in a database or a lazy frame takes one
+    query for all groups, and a few for "clipped".
 
     References
     ----------
@@ -249,29 +251,30 @@ def sum(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number if bounds and step are, else a double or a decimal as they are.
+        `value` is a whole number if bounds and step are; otherwise it has their type (double or
+        decimal).
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. Staircase noise, exact: in whole multiples of the largest number of which both bounds
-    and the step are multiples. "clipped" spends a twentieth of epsilon on the number of records, a
-    fifth on a range that holds nearly all of them, and the rest on the sum of records that are
-    clamped to it; with few records all but the twentieth goes to the sum within the bounds.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. Staircase noise, drawn exactly, in whole multiples of the greatest common divisor of the
+    bounds and the step. "clipped" spends a twentieth of epsilon on the number of records, a fifth
+    on a range that contains nearly all of them, and the rest on the sum of records clamped to it.
+    With few records, all but the twentieth goes to the sum within the bounds.
 
     Utility
     -------
-    "best" errs by about max(|lower|, |upper|) / epsilon, whatever the number of records is: 4, 15
-    and 59 % less at epsilon 1, 2 and 5. One record far from 0 weighs as much as the bound that is
-    furthest from 0, so that bounds on both sides of 0 are as good as narrow ones on one side of it;
-    of records in (990, 1000) rather ask for the mean and the count. "clipped" errs less where the
-    bounds are far wider than the records, .4 times as much on average over 40 columns of 1,000
-    records at epsilon 1. It errs more in tight bounds, 1.3 times and more, and cuts heavy tails.
+    The error of "best" is about max(|lower|, |upper|) / epsilon for any number of records (4%, 15%
+    and 59% less at epsilon 1, 2 and 5). It depends on the bound that is furthest from 0, so narrow
+    bounds far from 0 do not reduce it. For records in (990, 1000) release the mean and the count
+    instead. "clipped" has a smaller error if the bounds are far wider than the records: .4 times
+    that of "best" on average over 40 columns of 1,000 records at epsilon 1. In tight bounds its
+    error is 1.3 times as large or more, and it clips heavy tails.
 
     Runtime
     -------
-    One pass over the data, three for "clipped"; one query of a table that stays where it is, and a
-    few for "clipped".
+    One pass over the data, three for "clipped". A table in a database or a lazy frame takes one
+    query, and a few for "clipped".
 
     References
     ----------
@@ -291,27 +294,27 @@ def sum(data: Any, **options: Any) -> Release:
 def variance(data: Any, **options: Any) -> Release:
     """A private variance: the mean squared distance of the records from their mean.
 
-    Records outside of the bounds count as the nearest bound. The squares are divided by the number
-    of records (`ddof=0` in numpy), and the variance of no record is 0.
+    Records outside of the bounds count as the nearest bound. The sum of squares is divided by the
+    number of records (`ddof=0` in numpy). Without records the variance is 0.
 
     Returns
     -------
     Release
-        `value` is a number of 0 or more. Bounds that are dates are refused: ask for `std`.
+        `value` is a number of at least 0. Bounds that are dates are refused: use `std`.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
-    nearly all of them, a twenty-fourth to a rough mean, the rest to sums of squares around it,
-    clamped to that interval; with few records all but the twelfth goes to sums within the bounds.
-    Bounds and step are public.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
+    contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
+    around it, clamped to that interval. With few records, all but the twelfth goes to sums within
+    the bounds. Bounds and step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records outside of the interval, a few / epsilon of them, count as its
-    nearest end: heavy tails come out smaller than they are. With fewer than about 70 / epsilon
-    records the interval is the bounds, and where these are wide the error is large.
+    Wide bounds cost little. A few / epsilon records are outside of the interval and count as its
+    nearest end, so the spread of heavy tails is underestimated. With fewer than about 70 / epsilon
+    records the interval is the bounds, and if these are wide the error is large.
 
     Runtime
     -------
@@ -337,27 +340,27 @@ def variance(data: Any, **options: Any) -> Release:
 def std(data: Any, **options: Any) -> Release:
     """A private standard deviation, the root of the variance.
 
-    Records outside of the bounds count as the nearest bound. The squares are divided by the number
-    of records (`ddof=0` in numpy), and the standard deviation of no record is 0.
+    Records outside of the bounds count as the nearest bound. The sum of squares is divided by the
+    number of records (`ddof=0` in numpy). Without records the standard deviation is 0.
 
     Returns
     -------
     Release
-        `value` is a number of 0 or more, a `timedelta` for dates and times.
+        `value` is a number of at least 0, or a `timedelta` for dates and times.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
-    nearly all of them, a twenty-fourth to a rough mean, the rest to sums of squares around it,
-    clamped to that interval; with few records all but the twelfth goes to sums within the bounds.
-    Bounds and step are public.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
+    contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
+    around it, clamped to that interval. With few records, all but the twelfth goes to sums within
+    the bounds. Bounds and step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records outside of the interval, a few / epsilon of them, count as its
-    nearest end: heavy tails come out smaller than they are. With fewer than about 70 / epsilon
-    records the interval is the bounds, and where these are wide the error is large.
+    Wide bounds cost little. A few / epsilon records are outside of the interval and count as its
+    nearest end, so the spread of heavy tails is underestimated. With fewer than about 70 / epsilon
+    records the interval is the bounds, and if these are wide the error is large.
 
     Runtime
     -------
@@ -390,23 +393,22 @@ def std(data: Any, **options: Any) -> Release:
 def iqr(data: Any, **options: Any) -> Release:
     """A private interquartile range: the third quartile minus the first, in one draw.
 
-    The quartiles are those of `quantile`: with n records those of rank ceil(n / 4) and
-    ceil(3 n / 4).
+    The quartiles are those of `quantile`: the records of rank ceil(n / 4) and ceil(3 n / 4).
 
     Returns
     -------
     Release
-        `value` is a number of 0 or more in the kind of the bounds, a `timedelta` for dates and
-        times.
+        `value` is a number of at least 0, or a `timedelta` for dates and times.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. Bounds and step are public.
 
     Utility
     -------
-    Off by the width of about 2 / epsilon records at the quartiles, whatever the bounds are.
+    The error is the width of about 2 / epsilon records at the quartiles. With enough records it
+    does not depend on the bounds.
 
     Runtime
     -------
@@ -442,13 +444,13 @@ def trimmed_mean(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too.
 
     Utility
     -------
-    Wide bounds cost little, for single records at the ends play no part. Skewed records are biased:
-    it is another number than their mean.
+    Wide bounds cost little, because single records at the ends have no effect. For skewed records
+    the trimmed mean differs from the mean.
 
     Runtime
     -------
@@ -478,21 +480,20 @@ def describe(data: Any, **options: Any) -> Release:
     -------
     Release
         `value` is a dictionary with "count", "mean", "1%", "25%", "50%", "75%" and "99%"; with `by`
-        a frame with these columns. With `Digits`, between which there are no lengths, there is no
-        mean.
+        a frame with these columns. With `Digits` there is no mean.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A fifth of epsilon goes to one draw that tells the count (no less than 0) and the mean
-    (staircase noise on how far all records together are from either bound), the rest to the
-    quantiles together. The minimum and maximum are single records and can not be had
-    privately with any precision: 1 % and 99 % stand for them.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. A fifth of epsilon goes to one draw for the count (at least 0) and the mean (staircase
+    noise on the sums of distances from both bounds), and the rest to the quantiles together. The
+    minimum and maximum are single records and cannot be released accurately, so the 1% and 99%
+    quantiles replace them.
 
     Utility
     -------
-    The count errs by about 7.5 / epsilon, the mean by about 5 (upper - lower) / (epsilon n), the
-    quantiles by about 3 / epsilon ranks.
+    The error of the count is about 7.5 / epsilon, that of the mean about 5 (upper - lower) /
+    (epsilon n), and that of the quantiles about 3 / epsilon ranks.
 
     Runtime
     -------
@@ -518,28 +519,28 @@ def describe(data: Any, **options: Any) -> Release:
 def count(data: Any, **options: Any) -> Release:
     """A private number of rows or of people.
 
-    Without a `unit` it is the number of rows: all rows of a table, whatever is in them, or with a
-    `column` those where it is not missing. With a `unit` it is the number of people: each counts
-    once, over all groups together, in that of one of their rows. With `contributions=m` above 1 it
-    is the number of their rows, of which m a person count at most.
+    Without a `unit`, this is the number of rows: all rows of a table, or with a `column` those in
+    which it is not missing. With a `unit`, it is the number of people. A person counts once over
+    all groups together, in the group of one of their rows. With `contributions=m` above 1, it is
+    the number of rows, with at most m per person.
 
     Returns
     -------
     Release
-        `value` is a whole number of 0 or more: negative noisy counts are reported as 0.
+        `value` is a whole number of at least 0: negative noisy counts are reported as 0.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`.
 
     Utility
     -------
-    Errs by about 1 / epsilon, whatever the number is; with `contributions` m times that.
+    The error is about 1 / epsilon for any number of rows, and m times that with `contributions=m`.
 
     Runtime
     -------
-    One pass over the data; one query of a table that stays where it is.
+    One pass over the data; one query of a table in a database or a lazy frame.
 
     References
     ----------
@@ -557,7 +558,7 @@ def count(data: Any, **options: Any) -> Release:
 
 @documented(DATA, *release_parameters(statistic_spec("share")), data=COUNTED)
 def share(data: Any, **options: Any) -> Release:
-    """A private share of the records that are among some values, or lie between two ends.
+    """A private share of the records that are among some values, or within a range.
 
     Returns
     -------
@@ -566,17 +567,19 @@ def share(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. The number of records is private too. A record is inside or outside, so that both counts
-    together move by 1 and each gets noise at the whole epsilon; the share is made of these.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. The number of records is private too. A record is inside or outside, so both counts
+    together move by 1, and each gets noise at the whole epsilon. The share is computed from these
+    counts.
 
     Utility
     -------
-    Errs by about 0.75 to 1 / (epsilon n) for n records. Where the noise leaves none, it is 0.5.
+    The error is about 0.75 to 1 times 1 / (epsilon n) for n records. If the noise leaves no record,
+    the share is 0.5.
 
     Runtime
     -------
-    One pass over the data; one query of a table that stays where it is.
+    One pass over the data; one query of a table in a database or a lazy frame.
 
     References
     ----------
@@ -606,21 +609,21 @@ def histogram(data: Any, **options: Any) -> Release:
     -------
     Release
         `value` is a dictionary from the label of a cell, such as "[0, 18)", to its count; with
-        groups a column a cell.
+        groups a frame with one column per cell.
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all cells together; neighbours differ by one record, or by
-    one person with `unit`. One record is in one cell at most, so that each count gets noise at the
-    whole epsilon.
+    Pure epsilon-differential privacy for all cells together; neighbors differ by one record, or by
+    one person with `unit`. One record is in at most one cell, so each count gets noise at the whole
+    epsilon.
 
     Utility
     -------
-    Each count errs by about 1 / epsilon, however many cells there are.
+    The error of each count is about 1 / epsilon, for any number of cells.
 
     Runtime
     -------
-    One pass over the data; one query of a table that stays where it is.
+    One pass over the data; one query of a table in a database or a lazy frame.
 
     References
     ----------
@@ -661,12 +664,13 @@ def mode(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The categories are public.
 
     Utility
     -------
-    The mode wins unless another value is within a few 1/epsilon records of it.
+    The result is the mode unless another value has nearly as many records, up to a few / epsilon
+    fewer.
 
     Runtime
     -------
@@ -705,14 +709,14 @@ def top(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. All counts get noise for one epsilon, and their order costs no more.
 
     Utility
     -------
-    Two values whose counts are g apart change places with a probability of about
-    (2 + epsilon g) / 4 exp(-epsilon g), whatever k is; for k = 1 it is the mode. Drawing one place
-    after another divides epsilon by k and is right less often.
+    Two values whose counts differ by g are exchanged with a probability of about (2 + epsilon g) /
+    4 exp(-epsilon g), for any k. For k = 1 this is the mode. Drawing one place after another would
+    divide epsilon by k and be correct less often.
 
     Runtime
     -------
@@ -746,21 +750,21 @@ def distribution(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. The number of records is private too. Up to 513 candidates are all counted, with noise
-    at the whole epsilon; of more of them, cells are counted in four stages, the cells of each
-    chosen by the noisy counts of the one before, and the shares of epsilon add up. Whatever is
-    asked of the distribution costs nothing.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
+    `unit`. The number of records is private too. Up to 513 candidates are counted individually,
+    with noise at the whole epsilon. More candidates are counted in cells, in four stages. The noisy
+    counts of one stage determine the cells of the next, and the shares of epsilon add up.
+    Everything computed from the distribution is free.
 
     Utility
     -------
-    For 1,000 records at epsilon 1 the largest error of a share is about 0.02, half of what sampling
-    errs by; `docs/explanation/distribution.md` has the table.
+    For 1,000 records at epsilon 1 the largest error of a share is about 0.02, half of the sampling
+    error. `docs/explanation/distribution.md` has a table.
 
     Runtime
     -------
-    Four passes over the data, one for few candidates; as many queries of a table that stays where
-    it is, and three more for each group.
+    Four passes over the data, or one for few candidates. A table in a database or a lazy frame
+    takes as many queries, and three more for each group.
 
     References
     ----------
@@ -793,10 +797,10 @@ def distribution(data: Any, **options: Any) -> Release:
     ),
 )
 def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
-    """A private slope of y over x: by how much y rises where x rises by one.
+    """A private slope of y over x: the rise of y for each unit of x.
 
-    It is that of Theil and Sen, the median of the slopes of all pairs of records that differ in x:
-    up to 29 % of the records may be anything without much effect on it.
+    This is the Theil-Sen slope: the median of the slopes of all pairs of records that differ in x.
+    Up to 29% of the records may be arbitrary without much effect on it.
 
     Returns
     -------
@@ -805,19 +809,19 @@ def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record (a pair), or by one person
-    with `unit`. The bounds of the slope are public; how many records there are is private.
+    Pure epsilon-differential privacy; neighbors differ by one record (a pair), or by one person
+    with `unit`. The bounds of the slope are public. The number of records is private.
 
     Utility
     -------
-    The answer is the slope of data that differ from these in a few 1/epsilon records: it errs by
+    The result is the slope of data that differ from these in a few / epsilon records. Its error is
     about 1 / (f n epsilon), where f is the density of the slopes of pairs at their median.
 
     Runtime
     -------
-    The numbers of all records come back from an engine, 16 bytes each: for up to about a million.
-    About 100 n / epsilon of the pairs of records are listed, in pieces: a few seconds for 100,000
-    records at epsilon 1.
+    An engine returns both numbers of every record, 16 bytes per record, so this is for up to about
+    a million records. About 100 n / epsilon pairs of records are listed, in pieces, which takes a
+    few seconds for 100,000 records at epsilon 1.
 
     References
     ----------
@@ -855,17 +859,17 @@ def triangles(edges: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge: neighbouring graphs differ in one edge,
+    Pure epsilon-differential privacy for one edge: neighboring graphs differ in one edge,
     whichever nodes it joins. A person with all their edges is not protected.
 
     Utility
     -------
-    Errs by about 1.2 a / epsilon, with a the most common neighbours of any two nodes; the ladder by
-    2 a / epsilon.
+    The error is about 1.2 a / epsilon, where a is the largest number of common neighbors of two
+    nodes. For the ladder ("duff") it is about 2 a / epsilon.
 
     Runtime
     -------
-    The sum of squared degrees at worst, much less where degrees vary. Needs scipy.
+    At most the sum of squared degrees, and much less if degrees vary. Requires scipy.
 
     References
     ----------
@@ -885,7 +889,7 @@ def triangles(edges: Any, **options: Any) -> Release:
 
 @documented(EDGES, *release_parameters(statistic_spec("stars")), mechanism=GRAPHS)
 def stars(edges: Any, **options: Any) -> Release:
-    """A private number of k-stars of a graph: a node with k of its neighbours.
+    """A private number of k-stars of a graph, where a k-star is a node with k of its neighbors.
 
     Returns
     -------
@@ -898,11 +902,11 @@ def stars(edges: Any, **options: Any) -> Release:
 
     Utility
     -------
-    Errs by about `2.4 C(d, k-1) / epsilon` for the largest degree d.
+    The error is about `2.4 C(d, k-1) / epsilon` for the largest degree d.
 
     Runtime
     -------
-    Linear in the edges. Needs scipy.
+    Linear in the number of edges. Requires scipy.
 
     References
     ----------
@@ -942,8 +946,8 @@ def release(statistic: Any, data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy, if the statistic keeps its promise: when one record joins or
-    leaves, `max(change) - min(change)` of its distances, times `unit`, is at most 1 / `rate`.
+    Pure epsilon-differential privacy, if the statistic keeps its promise: when one record is added
+    or removed, `max(change) - min(change)` of its distances, times `unit`, is at most 1 / `rate`.
     `duffdp.testing.check_statistic` searches for a counterexample.
 
     References

@@ -1,4 +1,4 @@
-"""Sums over groups and other intervals that follow from drawn numbers: they cost nothing."""
+"""Sums over groups and other intervals computed from drawn numbers, at no cost."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def noise_draw(facts: Facts) -> DrawSpec:
 
 
 def numbers_per_group(facts: Facts) -> int:
-    """How many numbers are drawn for each group."""
+    """The number of numbers drawn for each group."""
     draw = noise_draw(facts)
     return facts.domain.size if isinstance(draw.statistic, Cells) else len(draw.columns)
 

@@ -1,6 +1,6 @@
-"""Groups of several levels, and the estimates of all their numbers together, in exact fractions.
+"""Groups on several levels, and joint estimates of all their numbers in exact fractions.
 
-Promise: Estimates are made of drawn numbers and of public facts alone.
+Promise: Estimates are computed from drawn numbers and public facts alone.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ ErrorWeights = Mapping[tuple[int, Fraction], int]
 
 @dataclass(frozen=True)
 class GroupTree:
-    """Groups of several levels, the lowest first: `parents` has for each level but the last the
-    place of the group above each group. The last level has one group.
+    """Groups on several levels, the lowest first: for each level but the last, `parents` has the
+    position of the group above each group. The last level has one group.
     """
 
     parents: tuple[tuple[int, ...], ...]
@@ -58,9 +58,8 @@ class GroupTree:
 
 
 class _Shape(NamedTuple):
-    """A group with all groups below it, as far as variances depend on it: how many of which shapes
-    are below, the variance of its estimate from below and from its own draw, and the weight of
-    that draw.
+    """A group with all groups below it, as far as variances depend on it: its parts by shape, the
+    variances of its estimate from below and from its own draw, and the weight of that draw.
     """
 
     level: int

@@ -1,6 +1,6 @@
-"""Numbers of groups of several levels, estimated together: they add up on every level.
+"""Numbers of groups on several levels, estimated together so that they add up.
 
-Promise: Rows of larger groups are made of drawn numbers and of public facts alone.
+Promise: Rows of larger groups are computed from drawn numbers and public facts alone.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def relative_variances(facts: Sequence[Facts | None]) -> list[Fraction | None]:
 def _reach(
     lowest: Facts, facts: Sequence[Facts | None], estimator: GroupEstimator, level: int, group: int
 ) -> Fraction:
-    """How far an estimate is from the exact number at most, up to the failure rate."""
+    """The most by which an estimate is off from the exact number, up to the failure rate."""
     assert lowest.interval is not None
     draw, simultaneous = noise_draw(lowest), lowest.interval.simultaneous
     groups = estimator.tree.sizes[level] if simultaneous else 1

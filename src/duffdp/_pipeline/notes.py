@@ -1,5 +1,5 @@
-"""Notes that every result has because of its call alone: how fields are read, which groups get a
-value, the step of answers, an engine that nobody tested, a large epsilon.
+"""Notes about a call that do not depend on the data: how fields are read, which groups get a value,
+the default step, an untested engine, a large epsilon.
 
 Records are dropped and clamped in silence, because an error would depend on them. These notes say
 so every time, whatever is in the data. They are made from typed facts; each place prints them in
@@ -30,9 +30,8 @@ _TIMES = ("date", "datetime")
 
 
 class Reading(NamedTuple):
-    """How a release reads its values: the rules of a text file if they are text, whether the step
-    of answers is the default, the engine if no test of every build runs on it, and whether nobody
-    chose a step, that of records included.
+    """How a release reads its values: the rules of a text file, whether the step is the default,
+    the name of an untested engine, and whether nobody chose a step.
     """
 
     text: FieldRules | None = None
@@ -42,7 +41,7 @@ class Reading(NamedTuple):
 
 
 class Note(NamedTuple):
-    """One line, and the columns that it is about if others are released beside them."""
+    """One line of text, and the columns that it is about."""
 
     columns: tuple[str, ...]
     parts: tuple[str | Argument, ...]
@@ -106,7 +105,7 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
 
 
 def rows_of_people(units: Iterable[PrivacyUnit]) -> str:
-    """How many rows of a person count: "at most 1 row per person in each of at most 4 groups"."""
+    """The cap on rows in words: "at most 1 row per person in each of at most 4 groups"."""
     unit = max(units, key=lambda unit: unit.contributions)
     rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     groups = unit.groups_per_person
@@ -136,7 +135,7 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
 
 
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
-    """How many people or rows a key needs to be found."""
+    """The number of people or rows that a key needs to be found."""
     min_rows = count_for_finding(found.threshold, found.row_epsilon, Fraction(95, 100))
     counted = "people" if facts.unit.kind == "person" else "rows"
     size = f"{found.size:,}" if found.size < 10**9 else f"10^{len(str(found.size)) - 1} or more"
@@ -147,7 +146,7 @@ def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
 
 
 def _about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
-    """How numbers are written, and what becomes of marks between thousands."""
+    """The notation of numbers, and the treatment of marks between thousands."""
     decimal, thousands = rules.decimal, rules.thousands
     if thousands is not None:
         return (f"numbers are read as 1280{decimal}50 and 1{thousands}280{decimal}50",)

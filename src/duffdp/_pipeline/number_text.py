@@ -1,4 +1,4 @@
-"""Released numbers as people read them: one rule for every output.
+"""Text of released numbers, by one rule for every output.
 
 A column is rounded to two digits of its typical error, which is half of the median width of its
 intervals. Ends are rounded outward, so that a printed interval holds what the exact one holds.

@@ -1,4 +1,4 @@
-"""Plots on axes of matplotlib: points with intervals, and distributions with their bands."""
+"""Plots on matplotlib axes: points with intervals, and distributions with their bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first look at a table: what its fields can be read as, and where its numbers lie.
+"""A first look at a table: how its fields can be read, and where its numbers are.
 
 All of it is made of released counts and quartiles, so it costs nothing beyond them.
 """
@@ -45,8 +45,8 @@ MIN_KIND_SHARE = Fraction(1, 4)  # of fields that are numbers or dates, for a co
 
 @dataclass(frozen=True, slots=True)
 class FieldEdges:
-    """Public edges between which the numbers and dates of a column are counted, and what the
-    column is declared as: None for a text column, whose fields may be either.
+    """Public edges between which the numbers and dates of a column are counted, and the column's
+    declared kind (None for text, whose fields may be either).
     """
 
     kind: Kind | None
@@ -64,7 +64,7 @@ class FieldEdges:
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """What a profile says of one column; shares are of all fields, from 0 to 1.
+    """The profile of one column; shares are of all fields, from 0 to 1.
 
     Attributes
     ----------
@@ -239,8 +239,8 @@ def _bounds(marks: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile(Exportable):
-    """A first look at a table, released for one epsilon: what the fields of every column can be
-    read as, how many are missing, where numbers and dates lie, and bounds for the next plan.
+    """A first look at a table for one epsilon: how the fields of every column can be read, how many
+    are missing, where numbers and dates are, and bounds for the next plan.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ class Profile(Exportable):
 
     Privacy
     -------
-    All numbers together are epsilon-differentially private for neighbours that differ by one
+    All numbers together are epsilon-differentially private for neighbors that differ by one
     `unit`. Sentences, shares and proposed bounds are made of released numbers and public facts.
 
     References

@@ -1,4 +1,4 @@
-"""Results of made-up numbers, to find out before a charge whether real ones could be written."""
+"""Results with made-up numbers, to test before a charge whether real ones can be written."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _found_counts(prepared: PreparedRelease, facts: Facts, counts: Sequence[int]
 
 
 class _NoFrame:
-    """Stands for a library whose frames nobody looks at."""
+    """Replacement for a frame library whose frames are not used."""
 
     def answers(self, columns: dict[str, list[object]]) -> None:
         return None

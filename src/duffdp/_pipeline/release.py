@@ -42,7 +42,7 @@ _MAX_KEYS = 200  # listed in a workbook
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release(Exportable):
-    """One private value with the public facts about it: only the value depends on the data.
+    """One private value with the public facts about it; only the value depends on the data.
 
     Attributes
     ----------
@@ -415,14 +415,14 @@ class Release(Exportable):
         return as_html_card(f"{subject[0].upper()}{subject[1:]}", numbers, [cost, *self.notes])
 
     def _subject(self) -> str:
-        """What was released, in words."""
+        """The released statistic in words."""
         subject = self.column or self.counted
         suffix = "" if subject is None else f" of {subject}"
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.title.lower()}{suffix}{where}"
 
     def _cost(self) -> str:
-        """What it cost, and what its intervals promise."""
+        """The cost of a release and the promise of its intervals."""
         interval = self.facts.interval
         ends = ""
         if interval is not None:
@@ -553,7 +553,7 @@ def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str
 
 
 def _release_text(release: Release) -> str:
-    """What one release is, in one line."""
+    """One line about a release."""
     interval = release.facts.interval
     parts = [
         f"{release.statistic}{'' if release.column is None else f' of {release.column}'}",

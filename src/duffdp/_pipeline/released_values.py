@@ -1,4 +1,4 @@
-"""Released values, made of drawn numbers: values of small groups are withheld."""
+"""Released values, computed from drawn numbers; values of small groups are withheld."""
 
 from __future__ import annotations
 

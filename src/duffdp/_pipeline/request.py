@@ -1,4 +1,4 @@
-"""One release as it is asked for, and the same after all checks that need no data."""
+"""One requested release, and the same release after all checks that need no data."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ MAX_PATTERN_CATEGORIES = 2**16  # of a pattern whose values are listed: a second
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """One release as it is asked for: a statistic, by name or as an object with `steps`, and its
-    options by their names. Nothing is checked yet.
+    """One requested release: a statistic, by name or as an object with `steps`, and its options by
+    their names. Nothing is checked yet.
     """
 
     statistic: Any
@@ -209,7 +209,7 @@ class ReleaseRequest:
 
 
 class CheckedRequest(NamedTuple):
-    """A release whose parameters are in order; no data have been looked at.
+    """A release whose parameters passed all checks; no data have been read.
 
     `domain` is the public set as far as it is known before the type of the column is, and `plan`
     what would be drawn on it.
@@ -300,7 +300,7 @@ class CheckedRequest(NamedTuple):
         )
 
     def _found(self, plan: DrawPlan) -> FoundKeys | None:
-        """How the keys are found; None if they are listed."""
+        """The way in which keys are found; None if they are listed."""
         universe, finding = self.selection.universe, plan.finding
         if universe is None:
             return None

@@ -1,4 +1,4 @@
-"""Check, charge, read, draw: the one way of every release, alone or together with others.
+"""Check, charge, read and draw: the path of every release, alone or with others.
 
 Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
 numbers reach a release.
@@ -50,7 +50,7 @@ from duffdp.version import __version__
 
 
 class EdgeSource:
-    """The edges of a graph, not read yet; what no edge could change is checked."""
+    """The edges of a graph, not read yet; everything that does not depend on an edge is checked."""
 
     close = None  # nothing to close
 
@@ -64,7 +64,7 @@ class EdgeSource:
 
 
 class ArraySource:
-    """The records of an array or a list, of which the type is checked."""
+    """The records of an array or a list, of which only the type is checked."""
 
     close = None  # nothing to close
 
@@ -83,7 +83,7 @@ class ArraySource:
 
 
 class PreparedRelease(NamedTuple):
-    """A release that could be paid for: parameters are checked and types are known, but no row
+    """A release that is ready to be charged: parameters are checked and types are known, but no row
     has been read.
     """
 
@@ -279,7 +279,7 @@ def _results(
 
 
 class FoundKey(NamedTuple):
-    """A key that was found: its place among the possible ones, and its noisy count."""
+    """A found key: its position among the possible keys, and its noisy count."""
 
     place: int
     noisy_count: int

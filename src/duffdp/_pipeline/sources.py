@@ -1,4 +1,4 @@
-"""Origins of what was assumed to be public, in the words of the plan's author."""
+"""Sources of public values, such as bounds, as the author of a plan states them."""
 
 from __future__ import annotations
 

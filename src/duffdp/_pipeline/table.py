@@ -149,7 +149,7 @@ class Table(Exportable):
 
     Privacy
     -------
-    All numbers together are epsilon-differentially private for neighbours that differ by one
+    All numbers together are epsilon-differentially private for neighbors that differ by one
     `unit`. Sums over groups, `too_small` and every format are made of released numbers and public
     facts: they cost nothing.
 

@@ -1,4 +1,6 @@
-"""Keys and categories written as text, in a plan or a command, as the values of their columns."""
+"""Conversion of keys and categories that are text in a plan or a command to the types of their
+columns.
+"""
 
 from __future__ import annotations
 

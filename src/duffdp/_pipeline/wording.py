@@ -1,4 +1,4 @@
-"""Words of a table for its readers: names of columns, labels of keys, units behind numbers.
+"""Wording of a table: names of columns, labels of keys, units of numbers.
 
 They are public parameters and change no draw, so they are no facts of a release: the same call
 with other words is the same release.

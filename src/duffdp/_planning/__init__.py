@@ -1,4 +1,4 @@
-"""Planning: the error of each mechanism, and the epsilon for an accuracy; exact, not private."""
+"""Planning: the expected error of each mechanism, and the epsilon for an accuracy; not private."""
 
 from duffdp._planning.epsilon import EpsilonPlan, epsilon_for
 from duffdp._planning.previews import Preview, preview

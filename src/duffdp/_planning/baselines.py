@@ -1,4 +1,4 @@
-"""Baselines of the paper by their names, for comparison: none of them is ever released."""
+"""Baselines of the paper by their names, for previews only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts of one release on one data set: the law of the error of each number."""
+"""Forecasts of one release on one data set: the distribution of the error of each number."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The error laws of the numbers of a release, the expected widths of their intervals, and the
-    probability that these are the whole range; `draws` is 0 if all laws are known.
+    """The distributions of the errors of a release's numbers, the expected widths of their
+    intervals, and the probability that an interval is the whole range; `draws` is 0 if nothing was
+    simulated.
     """
 
     errors: tuple[ErrorLaw, ...]
@@ -162,7 +163,7 @@ def _outcomes(
 
 
 class ErrorLaw(Protocol):
-    """The law of the error of one released number."""
+    """The distribution of the error of one released number."""
 
     def expected_error(self) -> float:
         """Mean of the error."""
@@ -175,7 +176,7 @@ class ErrorLaw(Protocol):
 
 
 class MechanismErrorLaw:
-    """Errors that follow from the mechanism's law of the released number."""
+    """Errors that follow from the mechanism's distribution of the released number."""
 
     def __init__(self, law: Any, truth: Any) -> None:
         self._law, self._truth = law, truth
@@ -253,8 +254,8 @@ class CandidateErrorLaw:
 
 
 class PointErrorLaw:
-    """Weighted differences to the truth; `scale` is the size of the numbers, below whose precision
-    a difference is rounding.
+    """Weighted differences to the truth; differences below the precision of numbers of size `scale`
+    are rounding.
     """
 
     def __init__(self, deviations: Floats, weights: Floats, scale: float) -> None:

@@ -1,5 +1,5 @@
-"""Outcomes of the draws of one group with their probabilities: all of them, points that stand for
-all, or seeded draws.
+"""Outcomes of the draws of one group with their probabilities: all of them, representative points,
+or seeded draws.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _LAPLACE_EPSILON = 1e-3  # below, staircase noise is Laplace noise: only wider, 
 
 
 class Outcomes(NamedTuple):
-    """Rows of numbers as they are drawn, and the probability of each row."""
+    """Rows of drawn numbers, and the probability of each row."""
 
     rows: Sequence[Sequence[int]]
     weights: Floats
 
 
 class NeedsSimulation(DuffError):
-    """The law of a release is unknown, and no draws were allowed."""
+    """Error of a forecast whose distribution is unknown if no draws were allowed."""
 
     def __init__(self) -> None:
         super().__init__("the law of this release is not known: its errors have to be simulated.")
@@ -56,8 +56,8 @@ class NeedsSimulation(DuffError):
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The number of points for a law that is too long to list, and of draws for one that is
-    unknown, with their seed.
+    """The number of points for a distribution that is too long to list, and of draws for an unknown
+    one, with their seed.
     """
 
     points: int
@@ -171,7 +171,7 @@ def _has_law(draw: DrawSpec) -> bool:
 
 
 class _ChosenNumbers:
-    """A program that is sent chosen numbers instead of drawn ones, about the records of one group.
+    """A program about the records of one group that receives chosen numbers instead of drawn ones.
 
     Groups of the program differ in the numbers that they were sent: a row of `sent` each.
     """
@@ -277,7 +277,7 @@ def _spread_outcomes(program: _ChosenNumbers, points: int) -> Outcomes:
 
 
 class _NumberLaws(Protocol):
-    """The law of one drawn number after each of several histories."""
+    """The distribution of one drawn number after each of several histories."""
 
     def listed(self, group: int) -> tuple[Ints, Floats] | None:
         """All outcomes after one history with their probabilities; None if they are too many."""
@@ -317,7 +317,7 @@ class _CandidateNumbers:
 
 
 class _NoisyNumbers:
-    """Drawn numbers that are a total with geometric noise: the same after every history."""
+    """Drawn numbers that are a total with geometric noise, the same after every history."""
 
     def __init__(self, total: int, epsilon: float) -> None:
         self._total, self._epsilon = total, epsilon
@@ -422,7 +422,7 @@ def simulated_outcomes(
 
 
 class _CopiedGroup:
-    """An engine that shows one group as many equal ones: one for each draw."""
+    """An engine that presents one group as many equal ones, one for each draw."""
 
     def __init__(self, engine: Engine, groups: int) -> None:
         self._engine, self.groups, self.max_records = engine, groups, engine.max_records

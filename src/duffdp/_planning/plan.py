@@ -38,7 +38,7 @@ from duffdp.statistics.registry import check_parameter_names, statistic_spec
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Cost of a plan: the facts and rows of every release, what its ledger has left, and
+    """Cost of a plan: the facts and rows of every release, the remaining budget of its ledger, and
     notes about how values are read.
     """
 
@@ -55,7 +55,7 @@ class Cost:
 
 
 class Plan:
-    """Several releases over one source under one epsilon, charged all or none.
+    """Several releases over one source under one epsilon; all are charged or none.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Plan:
         return dict(zip(self.names, releases, strict=True))
 
     def _label(self, number: int, name: object) -> str:
-        """What errors about a release begin with."""
+        """The beginning of errors about a release."""
         named = f" ({name})" if name and isinstance(name, str) else ""
         return f"release {number} of the plan{named}: "
 

@@ -41,7 +41,7 @@ SYNTHETIC = "From synthetic data: it says nothing about any person."
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The errors of some mechanisms on some data, without noise.
+    """The expected errors of some mechanisms on public or synthetic data.
 
     Attributes
     ----------
@@ -186,7 +186,9 @@ class Preview:
         return rows
 
     def advice(self) -> list[str]:
-        """Which of "best" and "clipped" errs less on these data; nothing unless both are shown."""
+        """The one of "best" and "clipped" with the smaller error on these data; nothing unless both
+        are shown.
+        """
         ways = ("best", "clipped")
         if not set(ways) <= set(self.mechanisms):
             return []
@@ -362,8 +364,8 @@ def preview(
 
 @dataclass(frozen=True, slots=True)
 class SampleOptions:
-    """The records of a preview: how many of a shape, how many in the smallest group, how many data
-    sets and draws to average over, and the seed of all of them.
+    """The records of a preview: the numbers of records, in all and in the smallest group, the data
+    sets and draws to average over, and the seed.
     """
 
     n: Any = None
@@ -385,7 +387,7 @@ class SampleOptions:
 
 
 class PreviewRequest:
-    """A release to preview, whose parameters are checked before a record is looked at.
+    """A release to preview, whose parameters are checked before a record is read.
 
     `is_shape` says that the data are a named shape: then the bounds of a statistic that takes none
     are for the shape.

@@ -1,4 +1,4 @@
-"""The first look at a table: its columns, what they are asked, and the shares of epsilon."""
+"""Plan of a first look at a table: its columns, their requests, and the shares of epsilon."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ColumnPlan(NamedTuple):
 
 
 class ProfilePlan:
-    """A profile that is not released yet: every release is checked, and no record is read."""
+    """A profile before its release: every release in it is checked, and no record has been read."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ def profile(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all numbers of the profile together; neighbours differ by
+    Pure epsilon-differential privacy for all numbers of the profile together; neighbors differ by
     one row, or by one person with `unit`. Each column has one histogram in which every field is in
     one cell, and its quartiles; the shares of epsilon add up, and all are charged or none. A field
     of a text file is put into its cell by itself, by the rules that statistics read it by.
@@ -348,7 +348,7 @@ def _column(
     text: TextFile | None,
     in_condition: bool,
 ) -> ColumnPlan:
-    """What is asked of one column, by its declared type."""
+    """The plan of one column, by its declared type."""
     nw = narwhals()
     kind_name = type_name(dtype)
     if listed is not None:

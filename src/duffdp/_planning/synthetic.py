@@ -30,8 +30,7 @@ def _ages(u: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticRecords:
-    """Records that stand for those of a column: of a shape between two ends, or those of a public
-    sample.
+    """Synthetic records of a column: of a shape between two ends, or like those of a public sample.
 
     `integer` and `untyped` are facts about the type of the column.
     """

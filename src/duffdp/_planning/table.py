@@ -29,7 +29,7 @@ def table(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all numbers of the table together; neighbours differ by
+    Pure epsilon-differential privacy for all numbers of the table together; neighbors differ by
     one row, or by one person with `unit`. The shares of releases add up to epsilon; all are charged
     before a row is read, or none.
 

@@ -1,4 +1,4 @@
-"""A table as it is asked for: a plan of releases of the same groups, with names and shares."""
+"""A requested table as a plan of releases of the same groups, with names and shares."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes"
 
 
 class TablePlan:
-    """A table that is not released yet: what it asks for, what it would cost, and how to make it.
+    """A table before its release: its requests, its cost, and how to make it.
 
     Parameters
     ----------
@@ -449,8 +449,8 @@ class TablePlan:
 
 
 class _TableReleases(Plan):
-    """The releases of a table, which nobody numbered: errors name the cell. Everything about the
-    count is about the whole table.
+    """The releases of a table; errors name the cell of the table. Everything about the count is
+    about the whole table.
     """
 
     def _label(self, number: int, name: object) -> str:
@@ -553,8 +553,8 @@ def _named_outputs(
 
 
 class _Cell(NamedTuple):
-    """One release of a table: its name, what its columns begin with where it has several, and its
-    words in a plan.
+    """One release of a table: its name, the prefix of its columns if there are several, and its
+    notation in a plan.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Sources of random bits: the operating system, or a seeded generator for experiments.
 
-Promise: Bits are those of the operating system, each used once; a seed makes a release say
+Promise: Bits come from the operating system and are used once; with a seed, a release has
 `secure=False`.
 """
 
@@ -50,8 +50,8 @@ class Entropy(Protocol):
 
 
 class SystemEntropy:
-    """The operating system's generator, asked anew each time: no state to share after a fork or
-    between threads.
+    """The operating system's generator, called for each draw, so that forks and threads share no
+    state.
     """
 
     secure = True

@@ -9,7 +9,7 @@ add up to. Points closer than `width` are on the first step, and every `sensitiv
 another one, less likely by a factor of exp(-epsilon). This is a mixture of uniform distributions on
 balls: it is enough to draw which ball, and a point of it.
 
-Promise: Whole-number noise follows its law exactly, whatever doubles round.
+Promise: Whole-number noise has exactly its stated distribution, however doubles round.
 """
 
 from __future__ import annotations

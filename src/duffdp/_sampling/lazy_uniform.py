@@ -1,7 +1,6 @@
-"""A uniform number whose bits are drawn until the outcome is certain: the one loop behind every
-exact draw.
+"""A uniform number whose bits are drawn until the outcome is certain; every exact draw uses it.
 
-Promise: An outcome is decided only when no bit that is not drawn could change it.
+Promise: An outcome is decided only when no bit that is not drawn yet could change it.
 """
 
 from __future__ import annotations
@@ -41,9 +40,7 @@ def exact_context(digits: int) -> Context:
 
 @dataclass(slots=True)
 class LazyUniform:
-    """A uniform number V of which the first `bits` bits are drawn:
-    prefix <= V * 2**bits <= prefix + 1.
-    """
+    """A uniform number V of which `bits` bits are drawn: prefix <= V * 2**bits <= prefix + 1."""
 
     prefix: int
     bits: int

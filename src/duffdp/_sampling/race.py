@@ -1,5 +1,4 @@
-"""The race: every run of candidates gets a random time, the smallest key wins, and the law is
-exact.
+"""The race: every run of candidates gets a random key and the smallest key wins, exactly.
 
 A candidate at distance d gets an Exp(1) time s. The exponential mechanism returns the smallest
 `log(s) + c d` (Algorithm 1 of the paper); permute-and-flip, as report-noisy-max with exponential
@@ -11,7 +10,7 @@ Exactness: E = -log(1 - V) for a uniform V of which some bits are drawn. Every k
 and runs whose intervals can still win get more bits and more digits until one is left. Bits not
 drawn are never needed.
 
-Promise: The winner is that of exact arithmetic, whatever doubles round.
+Promise: The winner is that of exact arithmetic, however doubles round.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ Key = Fraction | float  # a float only if infinite
 
 @dataclass(frozen=True, slots=True)
 class RaceNoise:
-    """Noise in the key of a candidate, beside its distance.
+    """Noise in the key of a candidate, in addition to its distance.
 
     Minus an exponential noise n, or log(s) if not `exponential`. With a `period` the noise counts
     as `period * k + slope * (n - period * k)`, k = floor(n / period): whole periods count in full,
@@ -106,7 +105,7 @@ def race(
 
 
 def _within(start: int, count: int, entropy: Entropy) -> int:
-    """One of so many candidates, each as likely as the others."""
+    """A uniform draw of one of these candidates."""
     return start + (entropy.below(count) if count > 1 else 0)
 
 
@@ -164,7 +163,9 @@ def _settle(
 
 
 class _FirstPass(NamedTuple):
-    """Lower bounds of all keys in doubles, but for their rounding, and what makes upper bounds."""
+    """Lower bounds of all keys in doubles, before slack for rounding, and the data for upper
+    bounds.
+    """
 
     low: Floats
     bend_loss: Floats | None  # what the bend took, 0 or less; None without one
@@ -217,7 +218,8 @@ def _first_pass(
 
 
 class _Times:
-    """When candidates of a run are met, one after the other: at E_1/m_1, E_1/m_1 + E_2/m_2, ...
+    """The times at which candidates of a run are met, one after the other: E_1/m_1, E_1/m_1 +
+    E_2/m_2, ...
 
     Bounds of these sums are kept until more bits are drawn, so that each takes one logarithm.
     """

@@ -3,7 +3,7 @@
 From one event to the next it takes a geometric number of places: the whole part of E / rate for an
 Exp(1) number E, where rate = -log(1 - chance). Both get more digits until the number is certain.
 
-Promise: Each place has the event with the same probability, exactly, whatever other places have.
+Promise: The event has the same exact probability at each place, independently of other places.
 """
 
 from __future__ import annotations

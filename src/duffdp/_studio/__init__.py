@@ -1,1 +1,1 @@
-"""The studio: a page of this machine on which a release is planned, made and handed on."""
+"""The studio: a local web app that plans, makes and exports a release."""

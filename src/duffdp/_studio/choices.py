@@ -13,7 +13,7 @@ from duffdp.statistics.spec import StatisticSpec
 
 
 class Choice(NamedTuple):
-    """A statistic that can be ticked."""
+    """A statistic that can be selected in the form."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ CHOICES = {
 
 
 class FormDialect:
-    """Fields of the studio's form, by their labels."""
+    """The notation of the studio's form in errors: fields by their labels."""
 
     def mention(self, name: str) -> str:
         """The label of the field, or the name of what has no field."""

@@ -45,7 +45,7 @@ class ColumnType(NamedTuple):
 
 
 class Folder:
-    """A folder, and nothing outside of it: links that lead out are refused too."""
+    """A folder that nothing can leave: links that lead out of it are refused."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).resolve()

@@ -1,4 +1,4 @@
-"""Fields of the page, as text, and the plan that they mean."""
+"""Fields of the studio's form, and the plan that they describe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORM_SOURCES = ("bounds", "keys")
 
 
 class FieldError(DuffError):
-    """A field that cannot be read: its name, and what is wrong with it."""
+    """Error of a field that cannot be read: its name and the reason."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(text)
@@ -48,7 +48,7 @@ class ColumnFields:
 
 @dataclass(frozen=True, slots=True)
 class GroupFields:
-    """The fields of one column that forms groups: its name, and its keys, one on a line."""
+    """The fields of one column that forms groups: its name, and its keys, one per line."""
 
     by: str = ""
     keys: str = ""
@@ -146,7 +146,7 @@ class StudioForm:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How the fields of a text file are read, in the words of a plan; only what was typed."""
+        """The typed rules for reading the fields of a text file, in the notation of a plan."""
         if not is_text(self.source):
             return {}
         words: dict[str, Any] = {
@@ -208,7 +208,7 @@ class StudioForm:
         return replace(self, columns=columns, sources=sources)
 
     def _rows(self) -> dict[str, Any]:
-        """Which rows count, and whom they belong to."""
+        """The choice of rows and of the person they belong to."""
         words: dict[str, Any] = {"where": self.where} if self.where else {}
         if self.person != ROWS:
             rows = number_in("contributions", self.contributions, "the rows of a person")

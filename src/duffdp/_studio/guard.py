@@ -1,5 +1,5 @@
-"""The guard of the studio: it lets in this machine's browser with the token, under the studio's own
-address, with requests of bounded size. All others are refused with one sentence.
+"""The guard of the studio: it accepts only this machine's browser, with the token, under the
+studio's own address, and limits the size of requests. All others are refused with one sentence.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class ReleaseJob(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """How values are read, in the words of the form."""
+        """Notes about how values are read, in the words of the form."""
         return [note.worded(FORM) for note in self.cost.notes]
 
     @property
@@ -74,7 +74,7 @@ class ReleaseJob(ABC):
 
     @property
     def call_id(self) -> str:
-        """What the ledger stores the result under."""
+        """The key under which the ledger stores the result."""
         return _call_id(self.number)
 
     @abstractmethod
@@ -86,7 +86,7 @@ class ReleaseJob(ABC):
 
 @dataclass(kw_only=True)
 class TableJob(ReleaseJob):
-    """The release of a table."""
+    """The job that releases a table."""
 
     kind = "table"
     text: str
@@ -112,7 +112,7 @@ class TableJob(ReleaseJob):
 
 @dataclass(kw_only=True)
 class ProfileJob(ReleaseJob):
-    """The release of a first look at the file."""
+    """The job that releases a first look at the file."""
 
     kind = "profile"
     remarks: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""The pages of the studio: which address is answered by what, as HTML."""
+"""The pages of the studio: addresses and the HTML that answers them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _Result = TypeVar("_Result")
 
 
 class Pages:
-    """All pages but the first: each hands its form to the state and renders the answer."""
+    """All pages but the first: each passes its form to the state and renders the answer."""
 
     def __init__(self, state: StudioState, csrf: str) -> None:
         self._state, self._csrf = state, csrf

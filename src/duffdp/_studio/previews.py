@@ -1,4 +1,4 @@
-"""The expected errors of a plan as the page shows them, from public facts alone."""
+"""The expected errors of a plan, computed from public facts alone."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _CATEGORIES_NOTE = "how often it is right depends on how clear the answer is"
 
 
 class NumberPreview(NamedTuple):
-    """One number of the table: its key in the menu, what it is, what it costs and how it errs;
-    texts with their units, None for what is unknown.
+    """One number of the table: its key in the menu, its description, its cost and its expected
+    error, as texts with units.
     """
 
     key: str
@@ -52,7 +52,7 @@ class NumberPreview(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlanPreview:
-    """The expected errors of all numbers, and charts of the one that is looked at."""
+    """The expected errors of all numbers, and charts of the selected one."""
 
     numbers: list[NumberPreview]
     look: str
@@ -80,9 +80,7 @@ class _PlannedNumber(NamedTuple):
 
 
 class PreviewCache:
-    """The previews of plans; forecasts of releases are kept from one change of the form to the
-    next.
-    """
+    """The previews of plans; forecasts of releases are cached between changes of the form."""
 
     def __init__(self) -> None:
         self._forecasts: OrderedDict[str, ReleaseForecast] = OrderedDict()

@@ -80,7 +80,7 @@ def _listen(port: int) -> socket.socket:
 
 
 class Studio:
-    """One start of the studio, for one folder and perhaps one file of it.
+    """One start of the studio, for one folder and optionally one file of it.
 
     The first page needs neither the template engine nor the computing part, which are loaded with
     the second request, so the browser shows something sooner.

@@ -58,7 +58,7 @@ class BudgetView(NamedTuple):
 
 
 class StudioState:
-    """All that one start of the studio keeps between requests."""
+    """The state that one start of the studio keeps between requests."""
 
     def __init__(self, folder: Folder, source: str) -> None:
         self._folder, self._source = folder, source
@@ -269,7 +269,7 @@ def read_sample(text: str) -> Floats:
 
 
 def _notes(form: StudioForm, plan: TablePlan) -> list[str]:
-    """How values are read, in words that depend on the plan alone."""
+    """Notes about how values are read, which depend on the plan alone."""
     rules = TextFile(form.source, **form.reading).rules if is_text(form.source) else None
     facts = [
         request.facts(request.plan, request.domain, True, None) for request in plan.plan.releases

@@ -1,5 +1,6 @@
-"""Checks of the privacy claim on this machine: exact over all small neighbours, statistical for the
-draws, by replay on real tables, and from the outside for whole releases."""
+"""Checks of the privacy claim on this machine: exact for small neighbors, statistical for draws, by
+replay on real tables, and from the outside for whole releases.
+"""
 
 from duffdp.audit.draws import draw_deviation
 from duffdp.audit.engine_check import EngineCheck, EngineCheckRow, check_engine

@@ -69,7 +69,7 @@ class MechanismCase:
 
 
 class PairStatistic:
-    """A statistic of pairs for records that are numbers: points of an arch, in order."""
+    """A statistic of pairs, for records that are numbers: points of an arch, in order."""
 
     def __init__(self, statistic: Any) -> None:
         self._statistic = statistic
@@ -105,8 +105,9 @@ def mechanism_cases() -> Iterator[MechanismCase]:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCase:
-    """A verb with its parameters and a choice of mechanism, and the kind of neighbours that it is
-    audited for."""
+    """A public function with its parameters and mechanism, and the kind of neighbors that it is
+    audited for.
+    """
 
     spec: StatisticSpec
     parameters: Parameters
@@ -123,7 +124,7 @@ class ReleaseCase:
         return f"{self.title} by {self.family}"
 
     def lower_bound(self, epsilon: float, draws: int) -> LowerBound:
-        """Lower bound on epsilon from this many draws for each of two neighbours."""
+        """Lower bound on epsilon from this many draws for each of two neighbors."""
         records = REVEALING_DATA.get(self.spec.name, DEFAULT_DATA)
         *data, joined = MINIMUM_DATA if self.parameters.get("q") == 0 else records
         outputs, neighbour_outputs = (self._draws(data, j, epsilon, draws) for j in ((), (joined,)))
@@ -210,7 +211,7 @@ def attack_cases() -> list[ReleaseCase]:
 
 
 def attacks(draws: int, processes: int) -> Iterator[tuple[ReleaseCase, LowerBound]]:
-    """Lower bounds on epsilon from this many draws for each of two neighbours, for each release of
+    """Lower bounds on epsilon from this many draws for each of two neighbors, for each release of
     epsilon 1.
     """
     cases = attack_cases()

@@ -1,4 +1,4 @@
-"""The draw test: frequencies of real draws against the explicit law."""
+"""The draw test: frequencies of real draws compared with the stated output distribution."""
 
 from __future__ import annotations
 

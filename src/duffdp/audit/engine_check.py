@@ -1,5 +1,5 @@
-"""Check of an engine before anything is charged: public records that engines are known to misread
-are counted there and in memory, and every answer has to be the same.
+"""Check of an engine before anything is charged: it compares the engine's answers about known
+public records with those from memory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ALL_ROWS = 1000  # contributions per person that keep every row
 
 
 class EngineCheckRow(NamedTuple):
-    """One question about the public records, and how the engine answered it.
+    """One question about the public records, and the result for the engine.
 
     `verdict` is "exact", "refused" (before anything would be charged) or "wrong", and `reason` says
     why it is not exact.
@@ -296,7 +296,7 @@ def mild_columns() -> dict[str, Any]:
 
 
 class _Selection(NamedTuple):
-    """Which rows a question is about, and how they are grouped."""
+    """The rows that a question is about, and their groups."""
 
     title: str
     options: Mapping[str, Any]
@@ -443,7 +443,7 @@ def _plain(answer: Any) -> Any:
 def _wrong_ranks(
     request: RanksNear, answer: Sequence[GroupedRanks], counts: GroupedCounts
 ) -> str | None:
-    """What is wrong with ranks: engines may return more of them than were requested."""
+    """A description of wrong ranks; engines may return more of them than were requested."""
     for (q, reach), grouped in zip(request.targets, answer, strict=True):
         for group, ranks in enumerate(grouped.split()):
             values, records = counts.group(group)

@@ -21,8 +21,8 @@ PARTITIONS = 3  # of tables that are kept in several pieces
 
 @dataclass(frozen=True, slots=True)
 class EngineTable:
-    """A table of an engine, the records in it, and the columns that it does not hold as they were
-    made, with the reason.
+    """A table of an engine, the records in it, and the columns that the engine does not store
+    unchanged, with the reason.
     """
 
     data: Any

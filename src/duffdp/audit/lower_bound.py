@@ -1,5 +1,6 @@
-"""A lower bound on epsilon from outputs alone: an event that tells two neighbours apart, found on
-one half of the draws and counted on the other."""
+"""A lower bound on epsilon from outputs alone: an event that distinguishes two neighbors, chosen on
+one half of the draws and counted on the other.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ CHOICE_MISS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """Counts of an event in draws for two neighbours, the more likely one first; none of these
-    draws had a part in the choice of the event.
+    """Counts of an event in draws for two neighbors, the more likely one first; the event was
+    chosen on other draws.
     """
 
     count: int
@@ -39,12 +40,12 @@ class LowerBound:
 
 
 def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
-    """A lower bound on the privacy loss between two neighbours, from draws for each.
+    """A lower bound on the privacy loss between two neighbors, from draws for each.
 
     Parameters
     ----------
     first, second
-        Independent draws for two neighbours: a row each, with the same numbers in columns.
+        Independent draws for two neighbors: a row each, with the same numbers in columns.
 
     Returns
     -------

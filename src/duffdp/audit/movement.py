@@ -1,4 +1,4 @@
-"""How far evidence moves between two data sets, in units of what one record may move it by.
+"""The movement of evidence between two data sets, in units of its sensitivity.
 
 A mechanism with epsilon loses at most epsilon times this number, if it keeps its own promise.
 Where windows leave candidates to a tail, a few of them are looked at.
@@ -31,7 +31,7 @@ View: TypeAlias = "Ints | StepFunction"
 
 
 class PromiseBroken(Exception):
-    """Evidence that breaks a promise other than that of its sensitivity."""
+    """Error of evidence that breaks a promise other than its sensitivity."""
 
 
 class GroupEvidence(NamedTuple):
@@ -75,8 +75,8 @@ def points_to_compare(before: GroupEvidence, after: GroupEvidence) -> Ints | Non
 
 
 def look(group: GroupEvidence, points: Ints) -> View:
-    """What the evidence of one group says of some candidates; it may ask the engine, so the run
-    has to be going on.
+    """The distances of some candidates by the evidence of one group; it may ask the engine, so the
+    run must still be open.
     """
     match group.evidence:
         case Windows() as windows:

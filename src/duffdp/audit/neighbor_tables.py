@@ -32,7 +32,7 @@ OTHERS = (
 
 
 class Neighbors(NamedTuple):
-    """Two data sets that differ in one record or one person, and what the difference is."""
+    """Two data sets that differ in one record or one person, and a text about the difference."""
 
     title: str
     data: Any
@@ -167,7 +167,7 @@ def neighbor_files(
 
 
 class _Fields:
-    """Records of a text file with delimiters, as they are written."""
+    """Records of a delimited text file, as text."""
 
     def __init__(self, path: Path, column: str | None, unit: str | None, skip_rows: int) -> None:
         text = path.read_bytes().decode(BYTES)
@@ -222,7 +222,7 @@ class _Fields:
 
 
 class _Objects:
-    """Records of a file of JSON lines, as they are written."""
+    """Records of a JSON lines file, as text."""
 
     header = ""
 

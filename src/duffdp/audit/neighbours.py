@@ -1,5 +1,5 @@
 """The exact-neighbor test: the largest privacy loss over all pairs of small neighboring data sets,
-from the explicit laws of their outputs.
+from their explicit output distributions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class ListedLaw:
 
 
 class StepLaw:
-    """The law of a mechanism over the candidates of a step function, equal within a run."""
+    """The output distribution of a mechanism over the candidates of a step function, equal within a
+    run.
+    """
 
     def __init__(self, steps: StepFunction, law: Law) -> None:
         self._starts = [steps.domain.value(i) for i in steps.start.tolist()]
@@ -103,7 +105,7 @@ def _log_ratio_by_output(law: OutputLaw, neighbour_law: OutputLaw) -> dict[Any, 
 def largest_log_ratio(
     draws_of: Callable[[Data], Sequence[OutputLaw]], pairs: Iterable[tuple[Data, Data]]
 ) -> float:
-    """The largest privacy loss over pairs of neighbours: at most epsilon, or the guarantee is
+    """The largest privacy loss over pairs of neighbors: at most epsilon, or the guarantee is
     broken.
 
     Parameters
@@ -111,7 +113,7 @@ def largest_log_ratio(
     draws_of
         The distributions of the independent draws that a release of a data set makes.
     pairs
-        Neighbouring data sets, as anything hashable.
+        Neighboring data sets, as anything hashable.
     """
     laws_of = cache(draws_of)
     return max(log_ratio(laws_of(data), laws_of(neighbour)) for data, neighbour in pairs)
@@ -120,7 +122,7 @@ def largest_log_ratio(
 def largest_loss(
     statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None
 ) -> float:
-    """The largest privacy loss of a mechanism over all neighbours on a small domain: at most its
+    """The largest privacy loss of a mechanism over all neighbors on a small domain: at most its
     epsilon, or it is broken.
 
     Parameters

@@ -189,7 +189,7 @@ def replay(
 
 
 class Diverged(Exception):
-    """A second run that asks for a draw that the first one did not make."""
+    """Error of a second run that requests a draw that the first one did not make."""
 
 
 @dataclass
@@ -244,8 +244,8 @@ def _group_evidence(call: MechanismCall, position: int) -> GroupEvidence:
 
 
 class Recorder(SeededEntropy):
-    """Seeded bits that record every mechanism call; with an earlier recorder, its numbers are drawn
-    again, and with one after that, its points are looked at.
+    """Source of seeded bits that records every mechanism call; with an earlier recorder it repeats
+    that one's numbers, and with a later one it looks at that one's points.
     """
 
     def __init__(
@@ -277,7 +277,7 @@ class Recorder(SeededEntropy):
 
 
 class _ReleaseRecorder(SeededEntropy):
-    """The part of a recorder that one release draws from."""
+    """The part of a recorder for one release."""
 
     def __init__(
         self,
@@ -348,7 +348,7 @@ class _ReleaseRecorder(SeededEntropy):
 
 
 class _Outcome(NamedTuple):
-    """All that a caller can see of a run."""
+    """Everything that a caller can see of a run."""
 
     result: Any
     error: str | None

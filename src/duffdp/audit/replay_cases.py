@@ -1,6 +1,5 @@
-"""The calls that `duffdp audit --replay` walks: every statistic of the registry with every choice
-of mechanism, with intervals and with noisy sizes, for rows, groups, people and edges of a synthetic
-table.
+"""The calls of `duffdp audit --replay`: every statistic with every mechanism, with intervals and
+noisy sizes, for rows, groups, people and edges of a synthetic table.
 """
 
 from __future__ import annotations

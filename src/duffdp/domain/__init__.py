@@ -1,5 +1,6 @@
-"""The public set of possible outputs: a grid of values, numbers with so many digits, a list of
-categories, or cells in which records are counted."""
+"""The public set of possible outputs: a grid of values, numbers with a fixed number of digits, a
+list of categories, or cells in which records are counted.
+"""
 
 from duffdp.domain._aliases import Array, Floats, Ints, Keys
 from duffdp.domain.bins import Bins

@@ -38,7 +38,7 @@ _FIX = (" Pass for example ", Argument("bins", [0, 18, 65, 120]), ".")
 
 
 class Thresholds(NamedTuple):
-    """The least key of every bin, and of what lies beyond the last one.
+    """The least key of every bin, and of the values beyond the last one.
 
     A key in bin i reaches i + 1 of them; one that reaches none, or more than there are bins, lies
     outside.
@@ -120,7 +120,7 @@ def _even(doubles: Floats) -> tuple[float, float] | None:
 
 
 class Bins:
-    """Public intervals [a, b) side by side, the last of which holds its upper edge as well.
+    """Adjacent public intervals [a, b), the last of which includes its upper edge.
 
     Parameters
     ----------

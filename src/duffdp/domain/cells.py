@@ -1,7 +1,7 @@
 """Cells in which records are counted: one for presence, two for membership in a public set, and
 those of all fields of a column, missing ones too.
 
-Promise: A record falls into exactly one cell, by that record alone.
+Promise: Each record is in exactly one cell, which depends on that record alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MISSING, OTHER_VALUES = 0, 1  # the first cells of all fields; those of the publ
 
 
 class Presence:
-    """The public set of a count: a record is there, or it is not.
+    """The public set of a count: a record is present or missing.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def is_present(record: Any) -> bool:
 
 
 class Membership:
-    """The public set of a share: a record is among some values or between two ends, or it is not.
+    """The public set of a share: a record is among some values or within a range, or it is not.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Membership:
 
 
 class Fields:
-    """The public set of a profile: a field is missing, in a cell of a public set, or another one.
+    """The public set of a profile: a field is missing, in a cell of a public set, or anything else.
 
     Parameters
     ----------

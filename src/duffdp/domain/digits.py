@@ -1,4 +1,4 @@
-"""Numbers with a fixed number of significant digits: candidates where no bounds are known.
+"""Numbers with a fixed number of significant digits, as candidates if no bounds are known.
 
 Rounding has two implementations here, for one number and for an array, and a third one as an
 expression of table engines (`_engines/queries/expressions.py`). All three give the same index. None
@@ -36,8 +36,8 @@ _MIN_MAGNITUDE, _MAX_MAGNITUDE = (
 
 
 class Decade(NamedTuple):
-    """Magnitudes with the same last digit: the place of the first of them, that digit, and the
-    first of them in units of it.
+    """Magnitudes with the same last digit: the position of the first of them, the digit, and the
+    first of them in units of the digit.
     """
 
     place: int
@@ -124,7 +124,7 @@ def exponent(magnitude: Fraction) -> int:
 
 
 class Digits:
-    """Zero, and the numbers of either sign with so many significant digits: what a release can be.
+    """Candidates that are zero and all numbers with a fixed number of significant digits.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Digits:
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest
-    candidate by itself, ties away from 0, so neighbouring data sets stay neighbours and no output
+    candidate by itself, ties away from 0, so neighboring data sets stay neighbors and no output
     betrays low bits of a record.
 
     Utility
@@ -227,7 +227,7 @@ class Digits:
         return index
 
     def record_index(self, record: Any) -> int:
-        """As `index`, but -1 for a record that is dropped: missing, or no number."""
+        """The index of one record, or -1 if the record is missing or no number."""
         read = number(record)
         return -1 if read is None else self.double_steps.of_number(nearest_double(read))
 

@@ -97,7 +97,7 @@ def fine_step(low: Fraction, up: Fraction, least: int | None) -> Fraction:
 
 
 class Grid:
-    """The candidates lower, lower + step, ..., up to upper: what a release can be.
+    """Candidates from lower to upper, evenly spaced by step.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Grid:
     Privacy
     -------
     Bounds and step are public and must not be taken from the data. Every record is clamped to the
-    bounds and snapped to the nearest candidate by itself, so neighbouring data sets stay neighbours
+    bounds and snapped to the nearest candidate by itself, so neighboring data sets stay neighbors
     and no output betrays low bits of a record.
 
     References
@@ -281,7 +281,7 @@ class Grid:
         return index
 
     def record_index(self, record: Any) -> int:
-        """As `index`, but -1 for a record that is dropped: missing, or of another kind."""
+        """The index of one record, or -1 if the record is missing or of another kind."""
         if not self.timed:
             read = number(record)
             if read is None:
@@ -428,9 +428,7 @@ class Grid:
             return self.whole_steps.of_array(keys)
 
     def snap_float(self, keys: Keys, out: Floats | None = None) -> Floats:
-        """As `snap` for float64 keys, with indices in float64 (exact up to 2**50 candidates); nan
-        stays nan.
-        """
+        """Indices of float64 keys as float64 (exact up to 2**50 candidates); nan stays nan."""
         with np.errstate(all="ignore"):
             return self.double_steps.of_array(keys, out)
 
@@ -469,7 +467,7 @@ class Grid:
 
 
 def _first_instant(end: Any, zone: dt.tzinfo) -> dt.datetime:
-    """When clocks of a zone show a bound that has none."""
+    """The first instant of a bound without a zone in a time zone."""
     try:
         return in_zone(instant(microseconds(end) or 0, zone), dt.UTC)
     except OverflowError:

@@ -1,5 +1,5 @@
-"""A level above the keys of groups: a public function from a key to the group that it is a part
-of.
+"""A level above the keys of groups: a public function from a key to the larger group that contains
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EXAMPLE = (
 
 @dataclass(frozen=True)
 class KeyLevel:
-    """Groups of keys: those that are named, or one for each beginning of the keys' text.
+    """Groups of keys: named ones, or one for each prefix of the keys' text.
 
     `groups` has for each name the keys of the group, listed or as a pattern; of a key in several
     groups the first one counts. `characters` is the length of beginnings.

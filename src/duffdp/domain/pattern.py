@@ -1,4 +1,4 @@
-"""A public, finite set of possible keys that is described, not listed: the strings of a pattern,
+"""A public, finite set of possible keys, described instead of listed: the strings of a pattern,
 whole numbers in a range, or days.
 """
 
@@ -51,7 +51,8 @@ class Members(Protocol):
 
 
 class Pattern:
-    """A public and finite set of possible keys: keys of it are found in the data, at a price.
+    """A public and finite set of possible keys, for releases that find their keys in the data at a
+    price.
 
     Parameters
     ----------
@@ -526,7 +527,7 @@ class _Parser:
 
 
 class _Graph:
-    """Nodes with edges to later nodes: along characters, or along nothing."""
+    """Nodes with edges to later nodes, each for a character or for no character."""
 
     def __init__(self) -> None:
         self.edges: list[list[tuple[Ranges, int]]] = [[]]
@@ -591,7 +592,9 @@ def _nodes_of(node: _Node) -> int:
 
 
 class _State(NamedTuple):
-    """A state of the automaton: a string may end here, and goes on along ranges of characters."""
+    """A state of the automaton: whether a string may end here, and the ranges of characters that
+    lead on.
+    """
 
     is_end: bool
     starts: tuple[int, ...]  # of ranges, in order

@@ -1,8 +1,9 @@
-"""Readers of one record or one bound, individually: a number, a day or a moment, or nothing.
+"""Readers of one record or one bound: a number, a day, a moment, or nothing.
 
 Records are never refused here: what is missing, of another kind, or fails when asked is None.
 
-Promise: A record is read by itself: no other record and no error decides about it.
+Promise: Each record is read individually: no other record affects how, and no record causes an
+error.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ EXACT_DOUBLES = 2**48  # between such bounds doubles put a whole number on its s
 
 
 class WholeSteps(NamedTuple):
-    """Candidates low, low + step, ... that are whole numbers of any size, for whole keys."""
+    """Evenly spaced candidates that are whole numbers of any size, for whole keys."""
 
     low: int
     step: int
@@ -106,7 +106,7 @@ class WholeSteps(NamedTuple):
 
 
 class SignedThresholds(NamedTuple):
-    """Thresholds of integer candidates: those below 0 apart from the others."""
+    """Thresholds of integer candidates, with those below 0 stored separately."""
 
     first: int  # the index of the least key
     negative_count: int

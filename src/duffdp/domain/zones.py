@@ -1,9 +1,9 @@
-"""Time zones: what the clocks of a zone show at an instant, the same for a number, an array and, in
+"""Time zones: the local time of a zone at an instant, the same for a number, an array and, in
 `_engines/queries/expressions.py`, a column of any engine.
 
 A zone is public: it is the type of a column, or a caller's. No record has a say in it.
 
-Promise: A time is moved between zones by public rules and that time alone.
+Promise: The conversion of a time between zones depends on public rules and that time alone.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def zone_name(zone: dt.tzinfo) -> str:
 
 
 def instant(wall: int, zone: dt.tzinfo) -> int:
-    """When clocks of a zone show a time, in microseconds since 1970: the first time if they do so
-    twice, and as much later as they are put forward if they never do.
+    """The instant of a local time in a zone, in microseconds since 1970: the first one if there are
+    two, and one that is later by the length of the gap if there is none.
     """
     time = (EPOCH + dt.timedelta(microseconds=wall)).replace(tzinfo=zone)
     return wall - (time.utcoffset() or dt.timedelta()) // _MICROSECOND
@@ -80,8 +80,8 @@ def reach(kind: str, ends: tuple[int, int]) -> tuple[int, int]:
 
 
 class Clock(NamedTuple):
-    """The times that clocks of a zone show between two instants, in microseconds: from each of
-    `starts` on, an offset is added. Instants outside of the two are moved to them first.
+    """The local times of a zone between two instants, in microseconds: from each of `starts` on, an
+    offset is added. Instants outside of the two are moved to them first.
     """
 
     low: int

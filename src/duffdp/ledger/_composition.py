@@ -1,7 +1,7 @@
 """Total privacy loss of many releases at a small delta, by dp-accounting.
 
 Each mechanism is accounted by a dominating pair: two distributions that are at least as easy to
-tell apart as its outputs on any two neighbours.
+tell apart as its outputs on any two neighbors.
 
 Promise: A total for a delta is no smaller than the truth.
 """
@@ -30,11 +30,11 @@ LOSS_GRID_POINTS = 4096
 
 
 def deltas(family: LossFamily, epsilon: float, contributions: int, at: Floats) -> Floats:
-    """The largest P(A) - exp(x) Q(A) over events A and neighbours, for every x in `at`: no
+    """The largest P(A) - exp(x) Q(A) over events A and neighbors, for every x in `at`: no
     mechanism of the family exceeds it, and a pair of laws attains it for all x together.
 
     Those laws are noise at 0 and at epsilon: logistic for a bounded range, Laplace, or two-sided
-    geometric on `contributions` steps from the one to the other. On one step that is randomised
+    geometric on `contributions` steps from the one to the other. On one step that is randomized
     response, the worst that a pure epsilon allows.
     """
     if family == "bounded-range":

@@ -1,6 +1,6 @@
 """The proof that a release was paid for.
 
-Promise: A charge says what was paid, and whether numbers of an earlier call stand for it.
+Promise: A charge records what was paid, and whether numbers of an earlier call were returned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from duffdp._facts import Facts
 
 
 class Result(NamedTuple):
-    """Result of a release: one number or several for each group, and the time."""
+    """Result of a release: the numbers of each group, and the time."""
 
     numbers: Sequence[Sequence[int]]
     time: dt.datetime

@@ -1,4 +1,4 @@
-"""The file behind a ledger: entries that are only added to, each with a hash of all before it.
+"""The file behind a ledger: entries that are only added, each with a hash of all earlier ones.
 
 It is durable and shared by processes.
 
@@ -47,12 +47,12 @@ class Amount(NamedTuple):
         return Amount(self.epsilon - other.epsilon, self.delta - other.delta)
 
     def to_dict(self) -> dict[str, str]:
-        """As it is written down, without rounding."""
+        """The amount as it is written in the journal, without rounding."""
         return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
 class JournalEntry(NamedTuple):
-    """One line of the journal: a budget, a charge, or the release that a charge paid for."""
+    """One line of the journal: a budget, a charge, or the release that was charged."""
 
     number: int
     dataset: str
@@ -69,7 +69,9 @@ class JournalEntry(NamedTuple):
 
 
 class Journal:
-    """The SQLite file. A connection lives for one transaction: forks and threads share nothing."""
+    """The SQLite file of a ledger. A connection lives for one transaction: forks and threads share
+    nothing.
+    """
 
     def __init__(self, path: Path) -> None:
         if _ADDRESS.match(str(path)):  # which is not quoted: it may hold a password
@@ -129,7 +131,7 @@ class Journal:
 
 
 class Transaction:
-    """The entries inside one transaction, all read and their seals checked before any is used."""
+    """The entries inside one transaction, whose hashes are checked before any is used."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path

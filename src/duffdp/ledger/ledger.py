@@ -35,7 +35,8 @@ _NOT_FACTS = frozenset({"loss", "time", "spent", "source"})
 
 
 class Ledger:
-    """A privacy budget in a file: charged before each draw, refused when it is used up.
+    """A privacy budget in a file, charged before each draw; it refuses releases that exceed the
+    budget.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""From distances, ladders and ranks to a law over outputs, and an exact draw from it.
+"""Mechanisms, which turn distances, ladders and ranks into an output distribution and draw from it
+exactly.
 
 What a single release does not need is loaded when it is first used.
 
-Promise: A name in facts stands for the mechanism that draws.
+Promise: The name of a mechanism in the facts of a release is that of the mechanism that draws.
 """
 
 from importlib import import_module

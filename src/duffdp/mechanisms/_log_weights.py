@@ -1,4 +1,4 @@
-"""The probabilities of candidates in doubles, to about 12 digits: for planning and tests. No draw
+"""The probabilities of candidates in doubles, to about 12 digits, for planning and tests. No draw
 uses them.
 """
 
@@ -114,10 +114,10 @@ def lattice_log_weights(steps: StepFunction, epsilon: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _LatticeIntegral:
-    """The law of the candidates on one lattice: exp(-epsilon k) times the integral over y in (0,
-    1) of the chance that all others lose, with y = exp(-noise) of the winner beyond its k strides.
-    A rival on the same lattice wins with the chance p y, one on another with p h, where p =
-    exp(-epsilon k) for its own k, and h is the least power of exp(-epsilon) that is at least y.
+    """The distribution of the candidates on one lattice: exp(-epsilon k) times the integral over y
+    in (0, 1) of the probability that all others lose, with y = exp(-noise) of the winner beyond its
+    k strides. A rival on the same lattice wins with the chance p y, one on another with p h, where
+    p = exp(-epsilon k) for its own k, and h is the least power of exp(-epsilon) that is at least y.
     """
 
     epsilon: float

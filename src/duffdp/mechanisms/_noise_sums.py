@@ -1,4 +1,4 @@
-"""Sum of several independent noises of one distribution: the size that it rarely exceeds."""
+"""Bounds on the sum of several independent noises of one distribution."""
 
 from __future__ import annotations
 

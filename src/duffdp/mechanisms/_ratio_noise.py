@@ -1,5 +1,4 @@
-"""Bounds on the noise of a ratio: that of two numbers, each weighted by the share that the other
-one has.
+"""Bounds on the noise of a ratio of two noisy numbers.
 
 If U and V got the noise a and b, and U / (U + V) = m, then (U + a) - m (U + a + V + b) is
 (1 - m) a - m b, whatever U and V are. With s = a - b and d = a + b that is half of s + c d for
@@ -23,8 +22,8 @@ DOUBLE_ERROR = 1e-9  # doubles err by less
 
 
 class TwoNoises(NamedTuple):
-    """Two whole numbers whose probability falls by exp(-epsilon) for every `sensitivity` that
-    |a| + |b| is larger, the first time at `width`.
+    """Two noisy whole numbers: the probability falls by exp(-epsilon) each time |a| + |b| grows by
+    `sensitivity`, first at `width`.
     """
 
     epsilon: float

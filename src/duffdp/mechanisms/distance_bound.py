@@ -1,4 +1,4 @@
-"""Bounds on the distance of an output from the truth, in records, without looking at the data."""
+"""Bounds on the distance of an output from the truth, in records, without reading data."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Exponential(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded
+    Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
     range. The domain is public. Draws are exact (`tests/guarantees/neighbours_test.py`,
     `tests/sampling/race_test.py`).
 

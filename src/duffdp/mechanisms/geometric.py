@@ -1,6 +1,6 @@
 """Two-sided geometric noise for whole numbers.
 
-Promise: Noise falls by exp(-epsilon / sensitivity) for each whole number.
+Promise: The probability of the noise falls by exp(-epsilon / sensitivity) with each whole number.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from duffdp.mechanisms.noise_errors import GeometricErrors
 
 
 class Geometric(GeometricErrors):
-    """Whole numbers, each plus a whole number k with probability proportional to
-    exp(-epsilon |k| / sensitivity).
+    """Two-sided geometric noise on whole numbers: k has a probability proportional to exp(-epsilon
+    |k| / sensitivity).
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class Geometric(GeometricErrors):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
-    all differences added up; for one count exactly as much as randomised response tells. Its range
+    Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
+    all differences added up; for one count exactly as much as randomized response tells. Its range
     is not bounded: do not account it as (epsilon^2 / 8)-zCDP. Draws are exact
     (`tests/mechanisms/geometric_test.py`).
 

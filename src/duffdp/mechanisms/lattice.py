@@ -1,7 +1,6 @@
-"""Permute-and-flip on a lattice: a sharper law for distances that are whole numbers.
+"""Permute-and-flip on a lattice: a more accurate mechanism for distances that are whole numbers.
 
-Promise: The whole part of the noise moves in steps as large as one record can move two candidates
-apart.
+Promise: A step of the noise is as large as one record can move two candidates apart.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from duffdp.mechanisms.mechanism import Mechanism
 
 
 class Lattice(Mechanism):
-    """Report the least `d - noise`, where the whole part of the noise is geometric in steps as
-    large as one record can move two candidates apart, and the rest only breaks ties.
+    """Mechanism that reports the least `d - noise`, with noise on a lattice: its whole part is
+    geometric in steps as large as one record can move two candidates apart, and the rest breaks
+    ties.
 
     With w an exponential noise of rate epsilon, the noise is `floor(w) / rate + (w - floor(w))`
     where permute-and-flip has `w / rate`. At the full rate the two are the same.
@@ -26,8 +26,8 @@ class Lattice(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record; between two
-    candidates exactly as much as randomised response tells. It is not bounded-range: do not account
+    Pure epsilon-differential privacy for neighbors that differ in one record; between two
+    candidates exactly as much as randomized response tells. It is not bounded-range: do not account
     it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have to be whole numbers (`unit` is
     1). Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
 

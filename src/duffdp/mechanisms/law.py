@@ -1,5 +1,5 @@
-"""The explicit law of a mechanism: probabilities of all candidates, and what follows from them
-without sampling.
+"""The explicit output distribution of a mechanism: the probabilities of all candidates, and exact
+errors without sampling.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from duffdp.errors import DuffError, UnsupportedData
 
 
 class Law:
-    """Probabilities of all candidates, equal within a run.
+    """Output distribution of a mechanism: the probabilities of all candidates, equal within a run.
 
     Errors are absolute differences in the unit of the domain (days and seconds for dates and
     times); between categories the error is 1 unless they are the same.

@@ -1,7 +1,7 @@
 """Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw.
 
-Promise: The coefficient of a distance is rate times epsilon times unit, and a draw follows `law`
-exactly.
+Promise: The coefficient of a distance is rate times epsilon times unit, and draws have exactly the
+distribution of `law`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LADDER_TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all tog
 
 
 class Mechanism(ABC):
-    """A law over candidates that gets less likely with distance."""
+    """A mechanism that draws a candidate, less likely at a larger distance."""
 
     name: ClassVar[str]
     exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism

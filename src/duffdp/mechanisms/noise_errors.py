@@ -1,4 +1,4 @@
-"""How large the noise of mechanisms is, in doubles: for intervals, planning and tests. No draw uses
+"""The size of the noise of mechanisms, in doubles, for intervals, planning and tests. No draw uses
 it, but for the width of the first stair, for which any will do.
 """
 
@@ -64,7 +64,7 @@ class GeometricErrors:
 
 
 class ThresholdErrors:
-    """The laws of noisy counts of keys that are released from a threshold on."""
+    """The distributions of noisy counts of keys that are released from a threshold on."""
 
     epsilon: float
 
@@ -208,9 +208,9 @@ class StaircaseErrors:
 
 
 class _Moments(NamedTuple):
-    """Of a uniform point in every ball, weighted with exp(-epsilon k) (1 - exp(-epsilon)): how
-    many there are and how far from 0 they are, added up; for one number the squares of that, too.
-    In units of the sensitivity.
+    """Moments of a uniform point in each ball, weighted with exp(-epsilon k) (1 - exp(-epsilon)):
+    the number of points and the sum of their distances from 0 (for one number also of their
+    squares). In units of the sensitivity.
     """
 
     points: float

@@ -1,7 +1,7 @@
 """Permute-and-flip.
 
-Promise: Candidates race with exponential noise: epsilon-differentially private for distances that
-change within 1 / rate of each other.
+Promise: Candidates race with exponential noise; this is epsilon-differentially private for
+distances whose changes are within 1 / rate of each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from duffdp.mechanisms.mechanism import Mechanism
 
 
 class PermuteAndFlip(Mechanism):
-    """Permute-and-flip: report the least `c d - noise` with exponential noise for each candidate.
+    """Mechanism that reports the least `c d - noise`, with exponential noise for each candidate.
 
     Never worse in expectation than the exponential mechanism at the same epsilon, and better on
     coarse domains.
@@ -28,7 +28,7 @@ class PermuteAndFlip(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. Its privacy loss is
+    Pure epsilon-differential privacy for neighbors that differ in one record. Its privacy loss is
     that of Laplace noise at worst; it is not bounded-range: do not account it as
     (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
     (`tests/guarantees/neighbours_test.py`, `tests/guarantees/dominating_pairs_test.py`,

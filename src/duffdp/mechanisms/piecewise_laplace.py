@@ -1,6 +1,6 @@
-"""Piecewise Laplace noise: a Laplace draw laid along the rungs of a ladder.
+"""Piecewise Laplace noise: Laplace noise stretched along the rungs of a ladder.
 
-Promise: Smoothed rungs of neighbors differ by little enough that the density changes by at most
+Promise: Smoothed rungs of neighbors differ so little that the density changes by at most
 exp(epsilon).
 """
 
@@ -28,11 +28,11 @@ RUNG_CHUNK = 2**16  # rungs in memory at once
 
 
 class PiecewiseLaplace:
-    """Laplace noise whose scale grows with the local sensitivity: about half the error of a ladder,
-    with tails as light.
+    """Laplace noise whose scale grows with the local sensitivity, with about half the error of a
+    ladder.
 
-    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighbouring rungs
-    and those of neighbouring data differ by little. With Z from a Laplace law of rate `c = 5/6
+    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighboring rungs
+    and those of neighboring data differ by little. With Z from a Laplace law of rate `c = 5/6
     epsilon` the output is the count plus, in the direction of Z, `J(0) + ... + J(k-1) + (|Z| - k)
     J(k)` for `k = floor(|Z|)`, rounded to a whole number and clamped to 0 .. most.
 
@@ -43,7 +43,7 @@ class PiecewiseLaplace:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours S, S' that differ in one edge or record. As on
+    Pure epsilon-differential privacy for neighbors S, S' that differ in one edge or record. As on
     a ladder, one change moves the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')`
     and `J(0) >= |T(S) - T(S')|`. So the levels of an output differ by at most 1, and their rungs by
     at most a factor of `(1 + epsilon/12)^2`, for `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2

@@ -16,7 +16,7 @@ from duffdp.mechanisms.geometric import Geometric
 
 
 class NoisyRanking(Geometric):
-    """The positions of the largest whole numbers in falling order, once all have got noise.
+    """The positions of the largest noisy whole numbers, in falling order.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class NoisyRanking(Geometric):
 
     Privacy
     -------
-    The numbers with noise are epsilon-differentially private, all of them together, for neighbours
+    The numbers with noise are epsilon-differentially private, all of them together, for neighbors
     whose numbers differ by at most `sensitivity`, all differences added up. Their order is made of
     them and of coins for ties, and costs nothing more, however many places are released.
 

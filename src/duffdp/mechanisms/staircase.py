@@ -1,7 +1,7 @@
 """Staircase noise for one whole number, or for two or three that one record moves together.
 
-Promise: Noise falls by exp(-epsilon) for each `sensitivity` that its absolute values, added up, are
-larger.
+Promise: The probability of the noise falls by exp(-epsilon) each time the sum of its absolute
+values grows by `sensitivity`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from duffdp.mechanisms.noise_errors import StaircaseErrors, best_width
 
 
 class Staircase(StaircaseErrors):
-    """One whole number, or two or three, plus noise whose probability falls in steps: by
-    exp(-epsilon) for every `sensitivity` that its absolute values, added up, are larger.
+    """Staircase noise on one to three whole numbers: the probability falls by exp(-epsilon) each
+    time the sum of the absolute noises grows by `sensitivity`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Staircase(StaircaseErrors):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
+    Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
     the differences added up: they move a point by one step at most. Its range is not bounded: do
     not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/mechanisms/staircase_test.py`).
 

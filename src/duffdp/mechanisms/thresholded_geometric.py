@@ -1,8 +1,8 @@
 """Two-sided geometric noise on the counts of all possible keys, of which large ones are
 released.
 
-Promise: Every possible key gets noise, whether it occurs or not, and is released by its noisy count
-alone.
+Promise: Every possible key gets noise, whether it occurs or not, and its noisy count alone decides
+whether it is released.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from duffdp.mechanisms.noise_errors import ThresholdErrors
 
 
 class ThresholdedGeometric(ThresholdErrors):
-    """The noisy counts of all possible keys that are at least as large as a public threshold.
+    """The noisy counts of all possible keys that reach a public threshold.
 
     Parameters
     ----------

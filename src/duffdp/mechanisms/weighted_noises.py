@@ -1,4 +1,4 @@
-"""Sum of independent noises, each times a weight: the size that it rarely exceeds."""
+"""Bounds on the sum of independent noises with weights."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Noise(Protocol):
 
 
 class WeightedNoise(NamedTuple):
-    """So many noises of one distribution, each times the same weight."""
+    """Several noises of one distribution, each with the same weight."""
 
     noise: Noise
     weight: Fraction
@@ -54,7 +54,7 @@ class WeightedNoise(NamedTuple):
 
 
 class NoiseSum:
-    """Sum of independent noises of one sensitivity, each times a weight.
+    """Sum of independent noises of one sensitivity, each with a weight.
 
     Its distribution is found by its characteristic function, the product of those of its parts. A
     little normal noise is added, so that the function ends; the bound is moved outward by as much.

@@ -1,4 +1,6 @@
-"""A page about releases for people who were not there: what, for whom, how private, how wrong."""
+"""Reports about releases for readers who did not make them: contents, people protected, privacy,
+error.
+"""
 
 from duffdp.report.hazards import sign_off
 from duffdp.report.page import write

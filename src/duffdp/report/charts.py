@@ -41,14 +41,14 @@ class Chart(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A picture under its caption."""
+    """A picture with its caption."""
 
     caption: str
     svg: str
 
 
 class Axis(NamedTuple):
-    """Ticks at shares of an axis, the share that a number is at, and a note."""
+    """Ticks at positions of an axis from 0 to 1, the position of a number, and a note."""
 
     ticks: Ticks
     share: Callable[[Any], float]

@@ -1,4 +1,4 @@
-"""Hazards that a reviewer has to know before signing: those of NIST SP 800-226, one by one."""
+"""Hazards that a reviewer must check before signing, after NIST SP 800-226."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DEFAULT_STEP = "The default: it follows from the bounds, the statistic and epsi
 
 
 class Budget(Protocol):
-    """A ledger as a report needs it: the total epsilon, and what remains of it."""
+    """Facts about a ledger for a report: the total epsilon, and the remaining part."""
 
     @property
     def epsilon(self) -> float: ...
@@ -35,7 +35,7 @@ class Budget(Protocol):
 
 
 class BudgetGauge(NamedTuple):
-    """Epsilon of a budget: in all, for this report, for other releases, and what remains."""
+    """Epsilon of a budget: the total, this report's part, that of other releases, and the rest."""
 
     total: float
     report: float

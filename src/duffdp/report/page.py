@@ -25,14 +25,14 @@ _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
 class Checked(Protocol):
-    """The result of a check of an engine as a report needs it: one line."""
+    """The result of an engine check for a report, in one line."""
 
     @property
     def summary(self) -> str: ...
 
 
 class Sentence(NamedTuple):
-    """A sentence, and the names of the releases that it is about; none if it is about all."""
+    """A sentence, and the names of the releases that it is about (none if it is about all)."""
 
     names: list[str]
     text: str

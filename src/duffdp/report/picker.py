@@ -1,4 +1,4 @@
-"""Data of the picker that compares two groups on a page: numbers alone, for its script."""
+"""Data for the script that compares two groups in a report."""
 
 from __future__ import annotations
 

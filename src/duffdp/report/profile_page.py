@@ -1,4 +1,4 @@
-"""A page about a profile: one HTML file that needs no network, or Markdown."""
+"""The report about a profile: one HTML file that needs no network, or Markdown."""
 
 from __future__ import annotations
 

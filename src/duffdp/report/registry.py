@@ -53,7 +53,7 @@ QUESTIONS = {
 
 
 class Rule(NamedTuple):
-    """A rule for one field of an entry: its type, its choices, and whether it must be there."""
+    """A rule for one field of an entry: its type, its choices, and whether it is required."""
 
     kind: type | tuple[type, ...] = str
     choices: tuple[Any, ...] = ()
@@ -318,7 +318,7 @@ def _values(part: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
 
 
 def entry_problems(entry: Any, rules: Mapping[str, Any] = RULES, path: str = "") -> list[str]:
-    """What the registry would refuse of an entry."""
+    """The problems for which the registry would refuse an entry."""
     if not isinstance(entry, Mapping):
         return [f"{path or 'the entry'} has fields of its own"]
     problems = [f"{path}{name} is no field" for name in entry if name not in rules]

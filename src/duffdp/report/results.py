@@ -78,7 +78,7 @@ class ReleaseResult(NamedTuple):
 
 
 class ReportCell(NamedTuple):
-    """One cell of a cross table: its numbers, and its shade from 0, none, to the darkest."""
+    """One cell of a cross table: its numbers, and its shade from 0 (none) to the darkest."""
 
     numbers: list[ReleasedNumber]
     too_small: bool
@@ -122,8 +122,8 @@ class TableRow(NamedTuple):
 
 
 class ResultTable(NamedTuple):
-    """Results for the same groups; `keys` has the texts of each group, one empty list without
-    groups.
+    """Results for the same groups; `keys` has the texts of each group (one empty list without
+    groups).
     """
 
     heading: str

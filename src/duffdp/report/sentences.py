@@ -170,7 +170,7 @@ def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> l
 
 
 def _used_rows(releases: Sequence[Release]) -> str:
-    """Which rows of people the numbers are about; empty where all rows are."""
+    """The rows of people that the numbers are about; empty if all rows are used."""
     units = [release.unit for release in releases if release.unit.kind == "person"]
     if not units:
         return ""
@@ -187,7 +187,7 @@ def _used_rows(releases: Sequence[Release]) -> str:
 
 
 def whom(kinds: Set[UnitKind]) -> str:
-    """Whom the sum of several losses is for."""
+    """The unit that the sum of several losses protects."""
     return "an edge that is" if kinds == {"edge"} else "whoever has rows"
 
 

@@ -1,6 +1,4 @@
-"""SVG elements of charts: they take their colors from the page around them, and every text in them
-is escaped.
-"""
+"""SVG elements of charts, with colors of the page around them and escaped text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's theorems as functions, named by what they bound, beside the exact error.
+"""The paper's theorems as functions, and the exact error beside them.
 
 Not private: they read the data. The theorems need a statistic with one value for each data set:
 medians, quantiles and means, not modes, which may be tied.
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Tailed(Protocol):
-    """A law with a tail: `Law`, `NoiseLaw`, `ErrorExponentialLaw`."""
+    """A distribution with a tail: `Law`, `NoiseLaw`, `ErrorExponentialLaw`."""
 
     def tail(self, target: Any, t: float) -> float:
         """Probability of an error of more than t."""

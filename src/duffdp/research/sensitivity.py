@@ -1,6 +1,6 @@
 """Sensitivities of a statistic to one record: local, at distance k, global and smooth.
 
-Neighbours differ by one record that joins or leaves. Not private.
+Neighbors differ by one record that joins or leaves. Not private.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ class Sensitivity:
 
     @property
     def envelope(self) -> Envelope:
-        """What smooth sensitivity depends on, in the form that is cheapest for a few beta; some
-        level must be above 0.
+        """The local sensitivities in the form that is cheapest for a few beta; some level must be
+        above 0.
         """
         return (
             self.hull
@@ -156,7 +156,7 @@ class Sensitivity:
 
     @cached_property
     def hull(self) -> Hull:
-        """The same, in the form that is cheapest for many beta."""
+        """The local sensitivities in the form that is cheapest for many beta."""
         return Hull(self._lines)
 
     @cached_property
@@ -203,7 +203,7 @@ class Envelope(Protocol):
 
 
 class Lines:
-    """All lines: nothing to prepare, a pass over them for every beta. Best for a few of either."""
+    """All lines, without preparation: each beta needs a pass over them. For a few of either."""
 
     def __init__(self, distance: Floats, log_level: Floats) -> None:
         self.distance, self.log_level = distance, log_level
@@ -220,8 +220,9 @@ class Lines:
 
 
 class Hull:
-    """The lines that matter, which are the corners of the concave hull of the points (k, log
-    LS(k)): a pass, then a bisection for every beta."""
+    """The corners of the concave hull of the points (k, log LS(k)): one pass, then a bisection for
+    every beta.
+    """
 
     def __init__(self, lines: Lines) -> None:
         corner = upper_hull(lines.distance, lines.log_level)
@@ -279,7 +280,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the median of no records is
+    Not private. Neighbors differ by one record that joins or leaves; the median of no records is
     the lower bound.
 
     Runtime
@@ -289,7 +290,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbors that replace a record;
     `docs/explanation/paper.md`.
 
     Examples
@@ -324,7 +325,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the quantile of no records is
+    Not private. Neighbors differ by one record that joins or leaves; the quantile of no records is
     the lower bound for q up to 1/2 and the upper bound above it.
 
     Runtime
@@ -333,7 +334,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbors that replace a record;
     `docs/explanation/paper.md`.
 
     Examples
@@ -407,7 +408,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the mean of no records is the
+    Not private. Neighbors differ by one record that joins or leaves; the mean of no records is the
     middle of the bounds.
 
     Runtime
@@ -492,7 +493,7 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves.
+    Not private. Neighbors differ by one record that joins or leaves.
 
     Runtime
     -------

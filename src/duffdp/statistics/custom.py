@@ -20,8 +20,8 @@ from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 
 
 class CustomStatistic(DistanceStatistic):
-    """Step functions of any object with `steps(values, domain)`, from the counts that engines
-    give.
+    """Step functions of a caller's object with `steps(values, domain)`, from the counts of an
+    engine.
     """
 
     # that of the step functions counts; windows are whole, so that this one decides nothing
@@ -51,7 +51,7 @@ class CustomStatistic(DistanceStatistic):
 
 
 class CustomSpec(StatisticSpec):
-    """The specification of a statistic that is not in the registry."""
+    """The specification of a statistic outside of the registry."""
 
     outputs = "grid or categories"
     can_be_planned = False

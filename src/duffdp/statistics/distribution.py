@@ -1,4 +1,4 @@
-"""Whole distribution: counts of cells that are narrow where records are.
+"""Whole distribution: counts of cells that are narrow where there are many records.
 
 Noisy counts of one stage decide where the cells of the next one lie.
 """
@@ -44,7 +44,7 @@ class NoisyCells(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Counts that tell where to look closer."""
+    """A stage of counts, which shows where to count more finely next."""
 
     cells: int
     share: Fraction  # of epsilon

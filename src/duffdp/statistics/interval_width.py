@@ -1,4 +1,4 @@
-"""Confidence intervals of the data's quantiles: the values first, then how wide the intervals are.
+"""Confidence intervals of the data's quantiles: the values are drawn first, then the widths.
 
 A half-width comes from a public list in which each is twice the one before. Its score says how many
 records the interval has to spare, and is aimed at a public number of them
@@ -40,8 +40,8 @@ MAX_SCORE_STEPS = 2**61  # scores fit into 64 bits
 
 
 class IntervalWidth(DistanceStatistic):
-    """Width of intervals around released quantiles: an index of the list 0, 1, 2, 4, 8, ... of
-    half-widths in candidates.
+    """Width of intervals around released quantiles, as an index of the half-widths 0, 1, 2, 4, 8
+    and so on, in candidates.
 
     One index serves all quantiles of a group, each with a public factor: the gaps between the
     released values. With one quantile the half-width is that of the list.
@@ -186,8 +186,9 @@ class IntervalWidth(DistanceStatistic):
 
 
 class _ScoreLimits(NamedTuple):
-    """Public numbers of a score, in steps: the records to spare that are aimed at, the bonus for
-    each doubling, the most records to spare that count, and what an interval up to a bound has.
+    """Public numbers of a score, in steps: the target of records to spare, the bonus per doubling,
+    the largest counted number of records to spare, and the number for an interval that reaches a
+    bound.
     """
 
     aim: int
@@ -251,7 +252,7 @@ def _factors(values: Ints) -> Ints:
 
 
 class _WidthDraw(NamedTuple):
-    """One draw of a width: positions of the quantiles that it serves, and on which sides."""
+    """One draw of a width: the positions of its quantiles, and the sides."""
 
     positions: tuple[int, ...]
     sides: Sides

@@ -65,7 +65,7 @@ def ladder(
     sensitivities
         `I(t)` for t = 0, 1, ...: as a function of t, or in order. I(t) is the local sensitivity at
         distance t, the most that one more change can move the statistic after t changes, or an
-        upper bound with `I(t)(S') <= I(t+1)(S)` for all neighbours S and S'. It must be computed
+        upper bound with `I(t)(S') <= I(t+1)(S)` for all neighbors S and S'. It must be computed
         without rounding down.
     domain
         A grid of numbers: the public candidates.
@@ -78,7 +78,7 @@ def ladder(
     Privacy
     -------
     The distance moves by at most 1 when one record joins or leaves: with k rungs around `value`, k
-    + 1 rungs of a neighbour reach as far. It never exceeds the true dataset distance. The result is
+    + 1 rungs of a neighbor reach as far. It never exceeds the true dataset distance. The result is
     not private: draw from it with a mechanism.
 
     Utility
@@ -121,7 +121,7 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     ----------
     intervals
         `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval holds the
-        one before, and that of k + 1 changes holds the interval of k changes of every neighbour, as
+        one before, and that of k + 1 changes holds the interval of k changes of every neighbor, as
         exact reaches and hulls of them do.
     domain
         A grid of numbers: the public candidates.

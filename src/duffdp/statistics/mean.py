@@ -189,8 +189,7 @@ def _reach(smallest: Ints, total: int, n: int, top: int, levels: int) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class SoftCounts(TotalsStatistic):
-    """The steps from the lower bound to every record, and from every record to the upper bound,
-    added up.
+    """Sums of the distances of all records from the lower and from the upper bound, in steps.
 
     The number of records is a part of neither of them, and yet both together tell the mean: it
     divides the range as the first is to the second.
@@ -279,7 +278,8 @@ def mean_post_process(place: Callable[[Grid, Sequence[int]], Fraction]) -> PostP
 
 @dataclass(frozen=True, slots=True)
 class SumAround(TotalsStatistic):
-    """The steps from a center to every record, clamped to an interval, added up.
+    """Sum of the signed distances of all records from a center, in steps, with records clamped to
+    an interval.
 
     Privacy
     -------

@@ -34,7 +34,7 @@ NO_ORDER = (
 
 
 class Mode(DistanceStatistic):
-    """The most common value; with ties every one of them counts as a mode.
+    """The most common value; with ties, each of the tied values is a mode.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Confidence intervals that follow from noise: they cost no epsilon.
+"""Confidence intervals that follow from known noise and cost no epsilon.
 
 Of one noisy number the exact one is no further away than the noise; two noisy numbers leave some
 ratios possible.
@@ -116,7 +116,7 @@ def ratio_post_process(
 
 
 class RatioEnds:
-    """The least and the largest U / (U + V) that two noisy numbers leave possible, or that of the
+    """The ends of an interval for U / (U + V), computed from two noisy numbers, or for that of the
     population.
 
     Parameters

@@ -35,8 +35,8 @@ NEGLIGIBLE_SCORE_NATS = 20.0  # beyond, an interval is ruled out
 
 
 class Width(NamedTuple):
-    """Intervals of one width: `cells` of the `parts` that the range is divided into, from every
-    one of them on. The first is the candidate `begin`.
+    """Intervals of one width: `cells` of the `parts` of the range, one beginning at every part. The
+    first is the candidate `begin`.
     """
 
     cells: int

@@ -1,4 +1,4 @@
-"""A release as a program of draws: what is drawn in which order, with which epsilon.
+"""A release as a program of draws, in order, each with its epsilon.
 
 A program is a generator. It yields draws that do not depend on each other, receives their numbers
 for every group, and returns the columns of numbers that the release is made of. It sees no record;
@@ -69,8 +69,8 @@ ProgramRun = Generator[Sequence[Draw], list[Columns], Columns]
 
 @dataclass(frozen=True, slots=True)
 class DrawSpec:
-    """One draw of a release, as far as it is public before anything is read: the mechanism, its
-    share of epsilon, and the names and the kind of its numbers.
+    """The public facts about one draw of a release: the mechanism, its share of epsilon, and the
+    names and the kind of its numbers.
 
     `statistic` is None where it depends on earlier draws of the program. `is_released` is False for
     numbers that later draws depend on and that the program does not return.

@@ -242,7 +242,7 @@ class Median(Quantile):
 
 
 class Extreme(DistanceStatistic):
-    """The minimum or the maximum, by the record that a few others lie beyond.
+    """The minimum or the maximum, drawn as the record with a few others beyond it.
 
     Every candidate beyond the largest record is one record away from being the maximum, however
     far it is, so that most answers would be anywhere up to the bound. The record with `inside`
@@ -515,7 +515,7 @@ class MedianSpec(StatisticSpec):
 
 
 class QuantileSpec(MedianSpec):
-    """One quantile; a list of several means `quantiles`."""
+    """One quantile; a list of several is passed on to `quantiles`."""
 
     name = "quantile"
     parameters = (Q,)

@@ -124,7 +124,7 @@ def sorted_ends(domain: Ordered, low: int, high: int) -> tuple[int, int]:
 
 
 class IntervalEnd(DistanceStatistic):
-    """One end of an interval that holds the q-quantile: a rank outside of it, or the safe end.
+    """One end of an interval that contains the q-quantile: a rank outside of it, or the safe end.
 
     The candidates are those of the domain and, with the index after the last of them, the safe
     end: the bound itself, which is never wrong and says nothing.
@@ -281,8 +281,8 @@ class _AimDistances(RankDistances):
 
 @dataclass(frozen=True, slots=True)
 class EndpointOffset:
-    """Steps by which an end is aimed outside of the quantile, and the distance of its safe end, for
-    every number of records.
+    """The number of steps by which an end is aimed outside of the quantile, and the distance of its
+    safe end, for every number of records.
 
     Both are straight lines between knots, rounded up. One record moves the aim by 0 up to
     `max_aim_change` steps, and the distance of the safe end by at most `max_change`. Both are
@@ -394,8 +394,8 @@ def _no_steeper(knots: tuple[int, ...], least: list[int], slope: int) -> list[in
 
 
 class _SamplingBound:
-    """Bounds on the probability that an end misses the quantile of a population, one for all
-    numbers of records between two knots.
+    """Bounds on the probability that an end misses the quantile of a population; one bound covers
+    all numbers of records between two knots.
 
     An end that is aimed `a` ranks below misses with at most the expectation of a logistic function
     of B + a, for a binomial B (docs/explanation/intervals.md, "Coverage"). It is summed over cells

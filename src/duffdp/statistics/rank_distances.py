@@ -1,4 +1,4 @@
-"""Distances that depend on the ranks of candidates alone, as those of quantiles do."""
+"""Distances that depend only on the ranks of candidates, such as those of quantiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that a caller holds, counted for `steps(values, domain)` and for exact values.
+"""Records in the caller's memory, counted for `steps(values, domain)` and for exact values.
 
 This is the one place where statistics read values themselves.
 """

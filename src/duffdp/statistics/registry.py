@@ -62,7 +62,7 @@ SUMMARIES = {name: summary for name, (_, summary) in _STATISTICS.items() if summ
 
 
 class _Registry(Mapping[str, "StatisticSpec"]):
-    """Specifications by name, loaded when they are used."""
+    """Specifications by name, each loaded on first use."""
 
     def __getitem__(self, name: str) -> StatisticSpec:
         return _load(name)

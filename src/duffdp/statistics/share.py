@@ -1,4 +1,4 @@
-"""Share of the records that are among some values, or between two ends."""
+"""Share of the records that are among some values, or within a range."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ Shape = Literal["value", "list", "dictionary", "distribution"]
 
 
 class DrawSettings(NamedTuple):
-    """Public facts that decide about the draws of a release, beside its parameters: the choice of
-    mechanism, the domain, the epsilon that a row may cost, and the rows per person.
+    """Public facts that determine the draws of a release in addition to its parameters: the choice
+    of mechanism, the domain, the epsilon per row, and the rows per person.
     """
 
     choice: Choice
@@ -35,7 +35,7 @@ class DrawSettings(NamedTuple):
 
 
 class IntervalSpec(NamedTuple):
-    """Guarantee that the confidence intervals of one group have to keep, and the means for it."""
+    """Guarantee of the confidence intervals of one group, and the epsilon for it."""
 
     failure_rate: Fraction  # of each interval; of all of them together if `simultaneous`
     covers: Covers
@@ -50,7 +50,7 @@ class IntervalSpec(NamedTuple):
 
 
 class StatisticSpec(ABC):
-    """A statistic that can be released: its facts as attributes, and its functions as methods.
+    """A statistic that can be released, with its facts as attributes and its functions as methods.
 
     To add a statistic, write a subclass in a file of its own and name it in `registry.py`. Only
     `name` and `program` are required.
@@ -164,8 +164,8 @@ class StatisticSpec(ABC):
         return not self.outputs.startswith("grid")
 
     def adds_up(self, choice: Choice) -> bool:
-        """Whether drawn numbers of groups, whose noise is known, are added up to those of larger
-        groups; otherwise these have draws of their own.
+        """True if drawn numbers of groups with known noise are added up to those of larger groups;
+        otherwise these have draws of their own.
         """
         return self.additive and self.has_interval(choice)
 

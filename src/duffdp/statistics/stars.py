@@ -16,10 +16,10 @@ from duffdp.statistics.triangles import GraphCount, GraphCountSpec, strangers
 
 
 class Stars(GraphCount):
-    """The number of k-stars, a node with k of its neighbours, with the ladder of its local
+    """The number of k-stars (a node with k of its neighbors), with the ladder of its local
     sensitivities.
 
-    The edge between two nodes with d and e other neighbours is part of `C(d, k-1) + C(e, k-1)`
+    The edge between two nodes with d and e other neighbors is part of `C(d, k-1) + C(e, k-1)`
     stars. Binomials are convex, so t more edges add most if all go to the larger of the two:
     `LS(t) = max over pairs of nodes of C(max(d, e) + t, k-1) + C(min(d, e), k-1)`.
 
@@ -33,7 +33,7 @@ class Stars(GraphCount):
 
     Privacy
     -------
-    Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
+    Neighbors differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
     may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
     (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 

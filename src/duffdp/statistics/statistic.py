@@ -26,9 +26,9 @@ STEPS_PER_RECORD = 64  # of scores that cost fractions of a record
 
 
 class Scope(NamedTuple):
-    """The groups that evidence is collected about: the public domain of their records, how many
-    groups there are, and a guess of the largest one's number of records, for speed alone. The guess
-    is for statistics: programs never see it.
+    """The groups that evidence is collected about: the public domain of their records, the number
+    of groups, and a guess of the largest group's size, for speed alone. The guess is for
+    statistics: programs never see it.
     """
 
     domain: Any
@@ -45,7 +45,8 @@ class BaseStatistic(ABC):
 
 
 class DistanceStatistic(BaseStatistic):
-    """A statistic by the distance of every candidate: how many records would have to join or leave.
+    """A statistic defined by the distance of every candidate: how many records must be added or
+    removed.
 
     One record moves each distance by at most one; `rate` is the largest coefficient over epsilon
     that keeps epsilon, and one step of a distance is worth `unit`.
@@ -76,7 +77,7 @@ class DistanceStatistic(BaseStatistic):
 
 
 class TotalsStatistic(BaseStatistic):
-    """Whole numbers that get noise."""
+    """A statistic that consists of whole numbers with noise."""
 
     @abstractmethod
     def totals(self, domain: Any) -> Inquiry[list[tuple[int, ...]]]:

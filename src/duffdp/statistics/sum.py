@@ -33,8 +33,8 @@ Ends = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Sum(TotalsStatistic):
-    """The sum of the clamped records, as a multiple of the largest number of which every candidate
-    is one.
+    """The sum of the clamped records, as a whole number of the largest unit that divides every
+    candidate.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ MAX_RANKED_CANDIDATES = 2**20  # each one gets noise
 
 
 class Top(Cells):
-    """Numbers of records in every cell, of which the order of the largest is released.
+    """Numbers of records in every cell, for a release of the order of the largest.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Triangles(GraphCount):
 
     After t edges have been added or removed, one more edge moves the number of triangles by at most
     `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`, with a the common
-    neighbours of the pair and b the nodes adjacent to one of the two alone. Any whole number may
+    neighbors of the pair and b the nodes adjacent to one of the two alone. Any whole number may
     be a node, so there are always nodes without edges.
 
     Parameters
@@ -63,17 +63,17 @@ class Triangles(GraphCount):
 
     Privacy
     -------
-    Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
+    Neighbors differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
     may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
     (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
     -------
-    Errs by about 2 LS(0) / epsilon: twice the largest number of common neighbours.
+    Errs by about 2 LS(0) / epsilon: twice the largest number of common neighbors.
 
     Runtime
     -------
-    The sum of squared degrees at worst; pairs of nodes with too few neighbours to matter are left
+    The sum of squared degrees at worst; pairs of nodes with too few neighbors to matter are left
     out. Memory is bounded: paths are counted for a block of nodes at a time.
 
     References
@@ -132,14 +132,14 @@ def count_triangles(graph: Graph) -> int:
 
 
 def _lower(matrix: Any) -> Any:
-    """Row i keeps the columns below i: the neighbours of larger degree."""
+    """Row i keeps the columns below i: the neighbors of larger degree."""
     coo = matrix.tocoo()
     lower = coo.col < coo.row
     return type(matrix)((coo.data[lower], (coo.row[lower], coo.col[lower])), shape=matrix.shape)
 
 
 def maximal_pairs(graph: Graph) -> tuple[Ints, Ints]:
-    """Common neighbours `a`, and `s = 2 a + b`, of pairs of nodes that no other pair beats in both.
+    """Common neighbors `a`, and `s = 2 a + b`, of pairs of nodes that no other pair beats in both.
 
     `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d,
     e) and s at most d + e: what a known pair beats even so is never multiplied out.

@@ -25,7 +25,7 @@ MAX_TRIMMED_LEVELS = 2**12  # work grows with their square; the rest is left to 
 
 
 class TrimmedMean(DistanceStatistic):
-    """The mean of what is left when floor(trim n) records are cut off at either end.
+    """The mean of the records without the floor(trim n) smallest and the floor(trim n) largest.
 
     The distance of a candidate is the fewest changes after which what can be reached, from the
     lowest trimmed mean to the highest, holds it.
@@ -40,7 +40,7 @@ class TrimmedMean(DistanceStatistic):
     Changes by at most 1 when one record joins or leaves; rate 1/2
     (`tests/guarantees/neighbours_test.py`). For so many that leave and so many that join, every
     rank is largest when the smallest leave and the others join at the upper bound, so the highest
-    trimmed mean after k changes is the largest of k + 1 numbers; it is at least what a neighbour
+    trimmed mean after k changes is the largest of k + 1 numbers; it is at least what a neighbor
     reaches with one change less. Clamped and snapped records, public domain.
 
     Utility

@@ -161,7 +161,7 @@ def _step(domain: Grid) -> Fraction:
 
 
 class _Reach(ReachableInterval):
-    """The lowest and the highest standard deviation that k changes reach, as candidates.
+    """The lowest and the highest standard deviation that k changes can reach, as candidates.
 
     A record with level x from 0 to T counts as z = 2 x - T, whose variance is four times as large
     and whose bounds are -T and T.
@@ -301,8 +301,8 @@ class Moments(TotalsStatistic):
 
 @dataclass(frozen=True, slots=True)
 class SquaresAround(TotalsStatistic):
-    """The squares of how many levels records are from a center, added up, and what they lack of
-    the largest such square.
+    """The sum of the squared distances of records from a center, in levels, and what each lacks of
+    the largest square, added up.
 
     Privacy
     -------

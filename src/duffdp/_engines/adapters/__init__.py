@@ -1,4 +1,4 @@
-"""One adapter a library, each with the same methods; nobody else asks which library it is."""
+"""One adapter per library, all with the same methods; no other module depends on the library."""
 
 from __future__ import annotations
 

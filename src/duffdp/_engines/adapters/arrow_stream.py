@@ -1,5 +1,5 @@
-"""Columns of numbers that an engine in this process hands over, batch after batch, by the C stream
-interface of Apache Arrow: read where they lie, without a library for it.
+"""Reader of number columns that an engine in this process passes on in batches, by the C stream
+interface of Apache Arrow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DuckDB relations: SQL for what narwhals has no words for, and frames that DuckDB takes in.
+"""DuckDB relations: SQL for operations that narwhals does not have, and frames that DuckDB reads.
 
 No name is left behind in the connection of the caller.
 """
@@ -249,8 +249,8 @@ _CHANGED = RLock()  # held while a setting of a caller's database is changed
 
 
 class DuckdbInput(NamedTuple):
-    """Columns and types, what reads the rows, the zone that instants are given in (None: that of
-    the session), and what ends the reading.
+    """A DuckDB source: its columns and types, the reader of its rows, the time zone of its instants
+    (None: that of the session), and the clean-up after reading.
     """
 
     types: DuckDBPyRelation
@@ -287,7 +287,7 @@ def duckdb_input(
 
 
 class CallerSession:
-    """A caller's relation, in whose database unsafe optimizers are off from `begin` to `end`.
+    """A caller's relation, with unsafe optimizers of its database off from `begin` to `end`.
 
     The setting is one of the whole database, so releases in several threads wait for one another:
     the first one to end would turn the optimizers on for all.

@@ -1,4 +1,4 @@
-"""Frames in memory, as narwhals knows them: columns become arrays, and public values positions."""
+"""Frames in memory, by narwhals: columns become arrays, and public values positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duffdp.domain import Array, Ints
 
 
 class MemoryFrame:
-    """A frame in memory of any library; libraries that can do better have their own adapter."""
+    """A frame in memory; libraries with a faster way have their own adapter."""
 
     objects = True  # each is looked at by itself
     nanoseconds = True  # keys are compared with a column of nanoseconds exactly

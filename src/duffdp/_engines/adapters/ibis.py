@@ -31,8 +31,8 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class IbisTable(NarwhalsQuery):
-    """An ibis table of any database, whose equality of texts nobody knows: many compare them
-    without regard to case, accents or spaces at the end.
+    """An ibis table of any database. Text equality is treated as unknown, because many databases
+    ignore case, accents or spaces at the end.
     """
 
     floor_returns_integer = True
@@ -252,8 +252,8 @@ class IbisDuckdb(IbisTable):
 
 
 class IbisSqlite(IbisTable):
-    """A table of SQLite through ibis, where any field holds anything: what is not of the kind of
-    its column is missing.
+    """A SQLite table through ibis, where a field may hold any type: values of another type than the
+    column's are missing.
     """
 
     untested = False
@@ -335,7 +335,7 @@ class IbisMysql(IbisTable):
 
 
 class IbisDatafusion(IbisTable):
-    """A table of DataFusion through ibis, whose only collation is that of bytes."""
+    """A DataFusion table through ibis, which compares text byte by byte."""
 
     untested = False
     exact_texts = True

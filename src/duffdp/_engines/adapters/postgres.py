@@ -171,7 +171,7 @@ def _list(texts: list[str]) -> str:
 
 
 class ServedTable:
-    """A table of a server, which is connected to for its columns, and again for its rows.
+    """A table of a server, with one connection for its columns and another one for its rows.
 
     All queries of a release see the rows that were there at the first one. `view` makes another
     table of it, all columns of which are needed.
@@ -597,7 +597,7 @@ _FORMS = {
 
 
 def _text_literal(text: str) -> str:
-    """Whatever the session takes a backslash for."""
+    """A text literal that does not depend on the session's rules for backslashes."""
     doubled = text.replace("\\", "\\\\")
     return quote_text(text) if doubled == text else f"E{quote_text(doubled)}"
 

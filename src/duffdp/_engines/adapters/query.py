@@ -65,8 +65,8 @@ class QueryAdapter(Protocol):
         """Refuse a column whose values the engine may take for one another."""
 
     def without_rows(self) -> QueryAdapter | None:
-        """This table without its rows, where it has to be tried whether all queries run; None where
-        that is known.
+        """This table without its rows, if it must be tried whether all queries run; None if that is
+        known.
         """
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:

@@ -32,7 +32,7 @@ _NO_PYTHON_TIME = object()  # present, and equal to no category
 
 
 class CellEngine:
-    """Counts the records in every cell of a domain, of every group.
+    """Counts the records in every cell of a domain, for every group.
 
     Parameters
     ----------

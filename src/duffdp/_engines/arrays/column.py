@@ -1,4 +1,4 @@
-"""Records on a grid, and what counts them: passes in cache-sized chunks, on all cores."""
+"""Records on a grid, and counts of them in passes over cache-sized chunks, on all cores."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def present(array: Array) -> Array:
 
 
 class Chunk:
-    """Some records of a column, as they are and as keys."""
+    """Some records of a column, raw and as keys."""
 
     def __init__(self, array: Array, reader: KeyReader) -> None:
         self.array, self._reader = array, reader
@@ -110,7 +110,7 @@ class Chunk:
 
 
 class Accumulator(ABC):
-    """Counts something of all records, a chunk at a time."""
+    """Accumulates counts or sums over all records, one chunk at a time."""
 
     @abstractmethod
     def take(self, chunk: Chunk) -> None:
@@ -126,7 +126,7 @@ class Accumulator(ABC):
 
 
 class ArrayColumn:
-    """Records on a grid, each clamped and snapped as it passes: those of one array."""
+    """Records of one array on a grid, clamped and snapped during each pass."""
 
     margin = 3.2  # standard errors of a sample on either side of a bracket: one in 700 misses
 
@@ -352,7 +352,7 @@ class LevelSum(Accumulator):
 
 
 class ValueCount(Accumulator):
-    """Every distinct index with its number of records."""
+    """Every distinct index and its number of records."""
 
     def __init__(self, column: ArrayColumn) -> None:
         size = column.grid.size
@@ -382,9 +382,7 @@ class ValueCount(Accumulator):
 
 
 class Bracket(Accumulator):
-    """The records from one candidate to another, in memory for the distinct values there, and the
-    number of records before them.
-    """
+    """The records between two candidates, kept in memory, and the number of records before them."""
 
     def __init__(self, column: ArrayColumn, low: int, high: int) -> None:
         self._grid, self._low, self._high = column.grid, low, high

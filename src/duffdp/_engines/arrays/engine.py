@@ -304,8 +304,8 @@ def candidate_at(values: Ints, counts: Ints, records: int, position: int) -> int
 
 
 class _BlockRanks(NamedTuple):
-    """The values near one target of several groups; not `complete` where ties reach past what was
-    selected.
+    """The values near one target of several groups; `complete` is false if ties extend beyond the
+    selection.
     """
 
     ranks: GroupedRanks
@@ -313,7 +313,7 @@ class _BlockRanks(NamedTuple):
 
 
 class _Block:
-    """Pieces of one array of keys, of several groups, that are counted together."""
+    """Pieces of one array of keys, of several groups, counted together."""
 
     def __init__(self, keys: Keys, begins: Ints, sizes: Ints, grid: Ordered) -> None:
         self._keys, self._begins, self.sizes, self._grid = keys, begins, sizes, grid

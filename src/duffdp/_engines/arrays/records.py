@@ -1,5 +1,4 @@
-"""Containers of records as arrays: with one type for all records, or with objects, each of a type
-of its own.
+"""Containers of records as arrays: typed ones, or object arrays whose records each have a type.
 
 How an object is read never depends on the others. Objects of plain types are converted together, a
 piece at a time, where that gives the same.
@@ -26,8 +25,9 @@ _FRACTIONAL = frozenset({float, type(None)})
 
 
 class Records(NamedTuple):
-    """A one-dimensional array (of objects for what has no type), and whether its type says that the
-    values are whole."""
+    """A one-dimensional array, and whether its type implies whole numbers; untyped records are an
+    object array.
+    """
 
     array: Array
     integer: bool

@@ -1,4 +1,4 @@
-"""Work on all cores: numpy releases the interpreter's lock."""
+"""Work on all cores in threads, because numpy releases the interpreter's lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow IPC files (Feather version 2), which declare their types, read where they lie."""
+"""Arrow IPC files (Feather version 2), which declare their types and are read in place."""
 
 from __future__ import annotations
 

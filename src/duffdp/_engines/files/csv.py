@@ -37,7 +37,7 @@ DELIMITERS: tuple[bytes, ...] = (b",", b";", b"|", b"\t")
 
 
 class Layout(NamedTuple):
-    """The delimiter and the names of columns, as a first line has them."""
+    """The delimiter and the column names of a header line."""
 
     delimiter: str
     names: tuple[str, ...]
@@ -120,7 +120,7 @@ class CsvFiles(TextReader):
 
 
 def _header_name(skip_rows: int) -> str:
-    """What errors call the line that names the columns."""
+    """The name of the header line in errors."""
     return f"line {skip_rows + 1}" if skip_rows else "first line"
 
 

@@ -1,5 +1,5 @@
-"""Tables of DuckDB and SQLite files: those of DuckDB are read where they lie, those of SQLite are
-copied column by column.
+"""Tables of DuckDB and SQLite files: DuckDB's are read in place, SQLite's are copied column by
+column.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CAST = "TRY_CAST(CASE WHEN {{0}} <> '' THEN substr({{0}}, 2) END AS {kind})"
 
 
 class DuckdbTable:
-    """A table or view of a DuckDB file, which stays where it is."""
+    """A table or view of a DuckDB file, read in place."""
 
     def __init__(self, request: OpenRequest, path: Path) -> None:
         connection, table = request.connection, request.part
@@ -42,7 +42,8 @@ class DuckdbTable:
 
 
 class SqliteTable:
-    """A table or view of a SQLite file, of which the needed columns are copied once.
+    """A table or view of a SQLite file. Its needed columns are copied once into a DuckDB table that
+    may be on disk.
 
     DuckDB's own SQLite reader is an extension that has to be downloaded.
     """

@@ -1,4 +1,4 @@
-"""What stands inside of a query of DuckDB: names, texts, and one field of text as a value.
+"""Parts of DuckDB queries: names, texts, and one text field as a value.
 
 How a field of text becomes a value is decided by the kind of the public domain and by nothing else.
 A field that does not fit is missing. No other field has a say in it, so every rule here is an
@@ -49,9 +49,8 @@ FILE_ZONE = "UTC"  # of instants in files, whatever the zone of this machine is
 
 
 class FieldLabels(NamedTuple):
-    """Labels that the fields of a text column get instead of values, so that all ways of reading
-    them are told apart at once: which number or date they are, or none. A missing field has no
-    label, and what is neither is `OTHER_LABEL`.
+    """Labels that replace the fields of a text column and state at once whether each field is a
+    number, a date or neither. A missing field has no label, and what is neither is `OTHER_LABEL`.
 
     A label is "number 3" for a number from the third of the `numbers` to the next, "number 0"
     below all of them, and alike for the days of `dates`. `kind` is the declared kind of the column,
@@ -101,9 +100,8 @@ def _reached(value: str, edges: Sequence[str]) -> str:
 
 
 class FieldRules(NamedTuple):
-    """How a text file is read, where a caller says so: the kinds of some columns, the marks of
-    decimals and thousands (None: none), the layout of dates (None: ISO 8601), the zones in whose
-    clocks some times are, the encoding, and the lines above the header.
+    """A caller's declarations about a text file: column types, decimal and thousands marks (None:
+    none), the date format (None: ISO 8601), time zones, the encoding, and lines above the header.
     """
 
     kinds: Mapping[str, str | FieldLabels] = {}
@@ -207,7 +205,8 @@ def _written(text: str, date_format: str) -> str:
 
 
 def _instant(text: str, wall: str, zone: str, offsets: bool) -> str:
-    """When clocks of a zone show a time: first, if they do so twice, where DuckDB takes the last.
+    """The instant of a local time in a zone: the first one if there are two, where DuckDB takes the
+    last.
 
     A year has four digits, so that no time is near the ends of what DuckDB has.
     """

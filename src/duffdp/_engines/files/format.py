@@ -1,4 +1,4 @@
-"""What every file format has: a `Format` that names it, and a `Reader` of its opened files."""
+"""Shared parts of file formats: a `Format` that names a format, and a `Reader` of opened files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OpenRequest:
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """The columns that one release needs, and how text becomes values."""
+    """The columns that one release needs, and the conversion from text to values."""
 
     columns: Sequence[str]  # none: all that there are
     values: tuple[str, ...] = ()  # columns that are read as `kind`, where a file declares no types
@@ -68,7 +68,7 @@ class Reader(Protocol):
 
 
 class Format(NamedTuple):
-    """A file format: how it is called and recognized, and what opens it."""
+    """A file format: its names, how it is recognized, and its reader."""
 
     name: str
     endings: tuple[str, ...]  # of file names, in lower case

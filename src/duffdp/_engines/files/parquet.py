@@ -1,4 +1,4 @@
-"""Parquet files, which declare their types, read where they lie.
+"""Parquet files, which declare their types and are read in place.
 
 Parquet itself knows instants and no zones. What Arrow's libraries add to the description of a file
 (pandas, polars and pyarrow do) is a message of Apache Arrow's format in a FlatBuffer, of which a
@@ -24,9 +24,7 @@ _TIMESTAMP = 10  # of the union of types in Arrow's Schema.fbs
 
 
 class ParquetFiles:
-    """Parquet files with the same declared types; what folders are called (`region=north`) is
-    text.
-    """
+    """Parquet files of one schema; values in folder names (`region=north`) are text."""
 
     def __init__(self, request: OpenRequest) -> None:
         connection, paths = request.connection, request.paths
@@ -77,13 +75,13 @@ def _zones(connection: DuckDBPyConnection, listed: str) -> dict[str, str]:
 
 
 class _Record(NamedTuple):
-    """A table of a FlatBuffer, at a place of the bytes."""
+    """A table of a FlatBuffer, at a position of the bytes."""
 
     data: bytes
     place: int
 
     def _offset(self, slot: int) -> int | None:
-        """Where the field with this number is; None if it is left out."""
+        """The position of the field with this number, or None if it is left out."""
         table = self.place - _read("<i", self.data, self.place)
         size = _read("<H", self.data, table)
         at = 4 + 2 * slot

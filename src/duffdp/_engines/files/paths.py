@@ -1,5 +1,5 @@
-"""What a path names: files, folders, patterns and tables of databases, read by DuckDB where they
-lie and out of core; and tables of servers, by their address.
+"""Sources by their path or address: files, folders, patterns, tables of database files and tables
+of servers.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ def settings() -> dict[str, str | bool | int | float | list[str]]:
 
 
 def unreadable(name: str, error: Exception) -> Exception:
-    """What to say instead of what a reader says, which may quote a line of the data; any other
-    error stays.
+    """Replacement for a reader's error, which may quote a line of the data; any other error is
+    unchanged.
     """
     if isinstance(error, DuffError):
         return error
@@ -179,7 +179,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def is_table_name(name: str) -> bool:
-    """Whether a path is that of a table by its name, and not of a list of lines."""
+    """True if a path is the name of a table, and not of a list of lines."""
     named = format_named(name) is not None or SEPARATOR in name
     return named or os.path.isdir(name) or ADDRESS.match(name) is not None
 

@@ -1,4 +1,4 @@
-"""A file of text together with what its fields are, said by the caller."""
+"""A text file together with the types of its fields, declared by the caller."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LONGEST_FORMAT = 100  # letters
 
 @dataclass(frozen=True)
 class TextFile:
-    """A CSV, TSV or JSON lines file, or a folder or pattern of them, with declared types; wherever
-    data are asked for, it stands for its path.
+    """A CSV, TSV or JSON lines file, or a folder or pattern of them, with declared types; pass it
+    wherever data are expected.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class TextFile:
 
     @property
     def rules(self) -> FieldRules:
-        """How its fields are read."""
+        """The rules by which its fields are read."""
         split = {name: _split(said) for name, said in self.types.items()}
         kinds = {name: KINDS[kind] for name, (kind, _) in split.items()}
         zones = {name: zone for name, (_, zone) in split.items() if zone is not None}
@@ -132,13 +132,13 @@ class TextFile:
 
 @dataclass(frozen=True)
 class LabeledFile(TextFile):
-    """A text file some of whose columns have labels of their fields instead of values."""
+    """A text file in which some columns have labels instead of values."""
 
     labels: Mapping[str, FieldLabels] = field(default_factory=dict, kw_only=True)
 
     @property
     def rules(self) -> FieldRules:
-        """How its fields are read."""
+        """The rules by which its fields are read."""
         rules = super().rules
         return rules._replace(kinds={**rules.kinds, **self.labels})
 
@@ -167,7 +167,7 @@ def _check_types(types: Any) -> None:
 
 
 def _check_zone(name: str, zone: str) -> None:
-    """Whether Python and DuckDB mean the same by it: the one counts by it, the other one reads."""
+    """Checks that Python and DuckDB agree on a zone: one computes with it, the other one reads."""
     known, duckdb = read_zone(zone), load("duckdb", "files")
     with duckdb.connect() as connection:
         try:

@@ -1,4 +1,4 @@
-"""The records of a file of text: which reader can take them, and the one for all that is not
+"""The records of a text file: the choice of a reader, and the reader for files that are not
 well-formed.
 
 The choice is made at the speed of memory and decides about speed alone, as all readers agree on
@@ -35,7 +35,7 @@ _QUOTED = """quote = '"', escape = '"', parallel = false"""
 
 
 class Form(Enum):
-    """Which reader takes the records of a file."""
+    """The reader that can take the records of a file."""
 
     LINES = "each line is a record, and DuckDB splits it at delimiters"
     QUOTED = "well-formed quotation, which DuckDB reads"
@@ -53,8 +53,8 @@ def decode(text: bytes, encoding: str = DEFAULT_ENCODING) -> str:
 
 
 def survey(path: str, delimiter: str | None, encoding: str = DEFAULT_ENCODING) -> Form:
-    """Which reader can take the records; without a delimiter, quotation marks are characters
-    like any other.
+    """The reader that can take the records; without a delimiter, quotation marks are ordinary
+    characters.
     """
     quoted, whole, end = False, True, b""
     with open_bytes(path) as file:
@@ -75,7 +75,7 @@ def survey(path: str, delimiter: str | None, encoding: str = DEFAULT_ENCODING) -
 
 
 def _is_text(block: bytes, encoding: str) -> bool:
-    """Whether DuckDB can read a block of whole lines: UTF-8 without NUL, or ASCII if the encoding
+    """True if DuckDB can read a block of whole lines: UTF-8 without NUL, or ASCII if the encoding
     is another one.
     """
     if b"\0" in block:
@@ -91,7 +91,7 @@ def _is_text(block: bytes, encoding: str) -> bool:
 
 
 def _ends_alike(block: bytes, end: bytes) -> bool:
-    """Whether all lines of a block end as the first one of the file does, and none is empty."""
+    """True if all lines of a block end as the file's first line does, and none is empty."""
     if block.startswith(end) or _has_pair(block, b"\n" + end[:1]):
         return False
     if end == b"\n":
@@ -100,17 +100,15 @@ def _ends_alike(block: bytes, end: bytes) -> bool:
 
 
 def _has_pair(block: bytes, pair: bytes) -> bool:
-    """Whether two bytes stand side by side: `in` takes ten times as long where one of them is
-    common.
-    """
+    """True if two bytes are adjacent: `in` takes ten times as long where one of them is common."""
     sought = np.frombuffer(pair, dtype=np.uint16)
     halves = (np.frombuffer(block, np.uint16, (len(block) - at) // 2, at) for at in (0, 1))
     return any(bool((half == sought).any()) for half in halves)
 
 
 def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
-    """Whether all records are quoted as RFC 4180 says, end alike, and are neither empty nor too
-    long.
+    """True if all records are quoted by RFC 4180, have the same line end, and are neither empty nor
+    too long.
     """
     rest = b""
     with open_bytes(path) as file:
@@ -134,8 +132,8 @@ def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
 def _records_are_well_formed(
     data: Array, quotes: Ints, ends: Ints, delimiter: int, returns: bool
 ) -> bool:
-    """The same for a block of whole records: every quotation mark opens a field, closes one, or
-    is doubled inside of one.
+    """True if every quotation mark in a block of whole records opens a field, closes one, or is
+    doubled inside of one.
     """
     if len(quotes) % 2:
         return False
@@ -247,8 +245,8 @@ def fitted(fields: list[bytes], width: int) -> list[bytes] | None:
 
 
 class _Lines:
-    """The lines of a file with their ends, some of which may be given back; one that is too long
-    counts as empty.
+    """The lines of a file with their line ends; lines can be pushed back, and overlong lines count
+    as empty.
     """
 
     def __init__(self, file: IO[bytes]) -> None:

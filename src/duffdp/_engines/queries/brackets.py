@@ -1,5 +1,5 @@
 """Ranks of a table without groups by a sample, in two short queries: one counts the records before
-a bracket and in all, the other one the values inside. A search by buckets takes longer ones.
+a bracket and in all, the other one counts the values inside. A search by buckets takes longer ones.
 """
 
 from __future__ import annotations

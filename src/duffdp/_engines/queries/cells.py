@@ -1,4 +1,4 @@
-"""Counts of records in cells of candidates: of any columns, in all groups, by one query."""
+"""Counts of records in cells of candidates, for all columns and groups in one query."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MAX_LISTED_BUCKETS = 2**12  # buckets that a query lists
 
 
 class CellQuery(NamedTuple):
-    """Cells of one column: buckets of 2**shift candidates, in some ranges or everywhere, or what
-    lies from each candidate of `starts` to the next one.
+    """Cells of one column: buckets of 2**shift candidates (in some ranges or everywhere), or the
+    ranges between consecutive candidates of `starts`.
     """
 
     column: int

@@ -1,5 +1,5 @@
-"""Dates and times of a column, whole numbers since 1970 in some unit, as what a grid of dates or
-times counts in.
+"""Conversion of dates and times, stored as whole numbers since 1970 in some unit, to the unit of a
+grid.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def reach(grid: Scale) -> tuple[int, int]:
 
 
 def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
-    """Whole numbers of a unit as microseconds, which no type ends between the two ends."""
+    """Microseconds from whole numbers of a unit, without overflow between the two ends."""
     column, unit_length = column.cast(nw.Int64), _MICROSECONDS[unit]
     return (
         column

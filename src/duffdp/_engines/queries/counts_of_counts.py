@@ -1,5 +1,5 @@
-"""Candidates of one group by how many records they have: how many there are of each kind, and any
-one of them by its position, without fetching them all.
+"""The numbers of candidates with equally many records, and any such candidate by its position,
+without fetching all candidates.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ MAX_FETCHED = 2**16  # candidates with records that are fetched one by one
 
 
 class CountTable(NamedTuple):
-    """A range of candidates of one group in buckets of 2**shift, in order: for each bucket and
-    number of records, how many candidates there have so many. Those without a record are not
-    listed.
+    """A range of candidates of one group in buckets of 2**shift: for each bucket and number of
+    records, the number of candidates with that many. Those without a record are not listed.
     """
 
     low: int

@@ -1,5 +1,5 @@
-"""Counts of a table that stays where it is, in an engine that runs queries: for any number of
-columns and groups.
+"""Counting engine for tables that stay in a database or a lazy frame, for any number of columns and
+groups.
 
 Ranks are searched for by a descent: count by coarse buckets of candidates, keep those that cover
 the ranks, count these more finely. Requests of one round share their passes over the rows.

@@ -1,6 +1,4 @@
-"""Names of columns inside of queries: rows enter them under these names alone, so that a user's
-column has any name.
-"""
+"""Fixed names of columns inside of queries, which allow any name of a user's column."""
 
 VALUES = "value_{}"  # a column of values, by its position among those that one query is about
 VALUE = VALUES.format(0)  # the first of them: adapters sample it, pairs have it on one side

@@ -1,6 +1,4 @@
-"""Ranks of several groups, searched for by ever narrower buckets of candidates: of all groups and
-targets at once, as arrays.
-"""
+"""Ranks of several groups, found by a search in ever narrower buckets of candidates."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ Target = tuple[Fraction, int]  # q and reach, as in `RanksNear`
 
 
 class Ranges(NamedTuple):
-    """Ranges of candidates of every group that do not overlap, in order: group g has those from
-    `lows[i, g]` to `highs[i, g]`, and nothing lies from 1 to 0. `buckets` are all buckets in them
-    that have records, of which each has 2**shift candidates.
+    """Disjoint, sorted ranges of candidates for every group: group g has those from `lows[i, g]` to
+    `highs[i, g]`, and a range from 1 to 0 is empty. `buckets` are all buckets in them that have
+    records, of which each has 2**shift candidates.
     """
 
     lows: Ints
@@ -29,7 +27,7 @@ class Ranges(NamedTuple):
 
 
 class RankSearch:
-    """The ranks of one column that are searched for: an entry for each target and group.
+    """The searched ranks of one column: an entry for each target and group.
 
     An entry knows the first and the last candidate of the range that its ranks lie in, and how many
     records lie before. Counts of buckets in the range make it narrower.

@@ -1,5 +1,5 @@
-"""Rows that stay where they are: one or several columns as candidates, missing values dropped,
-the rows of a person capped, groups told by public keys.
+"""Rows of a table in an engine: columns as candidates, missing values dropped, rows per person
+capped, groups by public keys.
 """
 
 from __future__ import annotations
@@ -71,15 +71,15 @@ def query_error(error: Exception) -> UnsupportedData:
 
 
 def whole_numbers(values: Any) -> Ints:
-    """Whole numbers from whatever an engine returns them as."""
+    """Whole numbers from any type that an engine returns them as."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values.astype(np.int64)
     return np.array([int(value) for value in values], dtype=np.int64)
 
 
 class ColumnSpec(NamedTuple):
-    """A column by its name, the domain it is read for, and the domain's categories as the column
-    holds them, if there are any.
+    """A column by its name, its domain, and the domain's categories in the column's type, if there
+    are any.
     """
 
     name: str
@@ -254,7 +254,7 @@ class IndexColumn:
 
 
 class QueryRows:
-    """The rows of one lazy table that a selection names, with an index for each of its columns.
+    """The selected rows of one lazy table, with an index for each of its columns.
 
     Parameters
     ----------

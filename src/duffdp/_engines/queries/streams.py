@@ -1,5 +1,5 @@
-"""Numbers that an engine in this process hands over in pieces, as arrays, which are counted several
-times as fast as by a query.
+"""Number columns that an engine in this process passes on in pieces; counting them as arrays is
+several times as fast as a query.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class StreamColumn(ArrayColumn):
-    """The records of a table without groups, read anew by every pass."""
+    """The records of a table without groups, read again in every pass."""
 
     margin = 6.0  # the rows of a block are not independent: wider than for an array
     length = 10**8  # a guess: nothing is known before the first pass

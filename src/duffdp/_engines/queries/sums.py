@@ -1,5 +1,4 @@
-"""Exact sums of levels and of their squares: one query for all columns and groups, each with a
-quantization of its own.
+"""Exact sums of levels and of their squares, for all columns and groups in one query.
 
 A few bits are summed at a time where an engine's sums could overflow.
 """
@@ -34,8 +33,8 @@ Key = tuple[int, int, Quantization]  # column, group
 
 
 class _Slot(NamedTuple):
-    """One quantization of each of some groups of a column: all with squares or all without, as
-    these fit few levels alone.
+    """One quantization for some groups of a column, all with squares or all without, because
+    squares need coarser levels.
     """
 
     number: int

@@ -1,5 +1,5 @@
-"""Checks of a query that DuckDB answers without a record: constants that fail, and parts that fail
-for every value of a type.
+"""Checks of a query that DuckDB answers without a record: constants that fail, and expressions that
+fail for every value of a type.
 
 What fails in the same way for every row must not wait for a row. DuckDB evaluates such parts while
 it plans, or skips them where statistics of the data allow it, so one record could decide whether
@@ -106,14 +106,14 @@ def check_types(trees: Iterable[Any], rows: DuckDBPyRelation) -> None:
 
 
 class _Failure(NamedTuple):
-    """An expression that fails, and what DuckDB says of it."""
+    """An expression that fails, and DuckDB's error."""
 
     text: str
     message: str
 
 
 class _Part(NamedTuple):
-    """A part of a query, and those of its operands that look at a column."""
+    """A part of a query, and its operands that depend on a column."""
 
     node: Any
     operands: Sequence[Any]

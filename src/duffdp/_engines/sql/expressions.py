@@ -1,4 +1,4 @@
-"""The expressions of a query for engines that have no TRY, one file a kind of value.
+"""SQL expressions for engines without TRY, in a form that no record can make fail.
 
 An engine says in words how each step is written so that it has a value, or none, for every record
 there could be. What it has no words for is refused, by the types of columns and before a row is
@@ -37,7 +37,7 @@ TIMES = (Kind.date, Kind.time, Kind.instant)
 
 
 class Term(NamedTuple):
-    """An expression as the engine reads it, its kind, and its value if it is a fixed one."""
+    """An expression in the engine's SQL, its kind, and its value if it is constant."""
 
     sql: str
     kind: Kind
@@ -46,7 +46,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """SQL forms of an engine: each form has a place for every part, {0}, {1} and so on."""
+    """SQL templates of an engine, with placeholders {0}, {1} and so on."""
 
     engine: str
     forms: Mapping[str, str]
@@ -56,7 +56,7 @@ class Words:
 
 
 class Writing:
-    """Base of the steps of all kinds."""
+    """Base class of the steps for all kinds of values."""
 
     #: The method that writes a thing of a query, by what sqlglot calls it.
     steps: ClassVar[Mapping[str, str]] = {}
@@ -485,7 +485,7 @@ _COMPARED = {
 
 
 class RowExpressions(NumberSteps):
-    """Expressions over columns of known kinds, in the words of an engine."""
+    """Expressions over columns of known kinds, in an engine's SQL."""
 
     steps: ClassVar = {
         **NumberSteps.steps,

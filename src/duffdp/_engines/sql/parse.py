@@ -1,4 +1,4 @@
-"""A query over one table, read from a text: which columns it makes of each row, and which rows it
+"""Parser of a query over one table: the columns that it computes for each row, and the rows that it
 keeps.
 
 What is not on a list is refused. The lists have what takes one row and gives one value, and sums
@@ -60,8 +60,8 @@ _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
 class QueryOutput(NamedTuple):
-    """One column of the result: its name, its SQL for DuckDB, the column that it is unchanged, if
-    any, and what sqlglot read.
+    """One column of the result: its name, its SQL for DuckDB, the source column if it is unchanged,
+    and the parsed expression.
     """
 
     name: str
@@ -71,7 +71,7 @@ class QueryOutput(NamedTuple):
 
 
 class ReadQuery(NamedTuple):
-    """A query that was read and found in order."""
+    """A parsed query that passed all checks."""
 
     text: str
     columns: tuple[str, ...]  # that it looks at
@@ -155,7 +155,7 @@ class _Reader:
         return ReadQuery(self._text, columns, condition, outputs, groups, tree, unread)
 
     def _listed(self, select: Any) -> list[Any]:
-        """What is selected, with the columns of the table instead of `*`."""
+        """The selected expressions, with the columns of the table instead of `*`."""
         column = load("sqlglot", "sql").exp.column
         parts: list[Any] = []
         for part in select.expressions:

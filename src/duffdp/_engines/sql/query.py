@@ -1,4 +1,4 @@
-"""Data with a query over them, which runs where the rows are: in DuckDB, PostgreSQL or Spark."""
+"""Data with a query over them, which runs in DuckDB, PostgreSQL or Spark."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TAKEN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Query:
-    """Data with a query over them; wherever data are asked for, it stands for its result.
+    """Data with a query over them; pass it wherever data are expected.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
 
 
 class Piped(str):
-    """The path of a file that holds what came through a pipe, and has another name each time."""
+    """The path of a temporary file with piped input, which has a different name each time."""
 
     __slots__ = ()
 

@@ -49,7 +49,7 @@ class Joint:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded
+    Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
     range. For any fixed (s, t) a record that joins adds 1 in all to the gaps, so the score moves by
     at most 1. With s held at the true number of records, as published, every gap moves and the
     score by up to `2 (1 - smallest share)`: making s part of the output nearly halves the noise

@@ -1,4 +1,4 @@
-"""Drafts of several quantiles, and the rare places outside the windows that are weighed.
+"""Drafts of several quantiles, and the rare places outside the weighed windows.
 
 Promise: A draft has the exact exponent of its weight.
 """
@@ -22,8 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The blocks for one quantile: all that lies before its window, the window, all that lies
-    after it.
+    """The blocks for one quantile: one before its window, those of the window, and one after it.
 
     `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` the
     logarithm of how many candidates it holds, and of what the law may exceed its value at the
@@ -42,7 +41,7 @@ class Layer:
 
 
 class Place(NamedTuple):
-    """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
+    """A place: twice the run that contains it (odd if none does), the position in the run, and its
     candidate and rank.
     """
 
@@ -53,8 +52,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A size and places, the candidates with their ranks; it is to be accepted with probability
-    `ratio * exp(-exponent)`, for which `word` was drawn.
+    """A proposed size and places, with candidates and ranks; it is accepted with probability `ratio
+    * exp(-exponent)`, for which `word` was drawn.
     """
 
     size: Fraction

@@ -1,7 +1,7 @@
 """Several quantiles of many groups at once: one proposal distribution that covers the exact ones,
 and drafts from it that are accepted in proportion.
 
-Promise: Draws for several groups together follow the law of each group alone.
+Promise: Draws for several groups together have the output distribution of each group alone.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ DRAFT_SLACK = 2.0**-34
 
 
 class GroupedProposal:
-    """A law over sizes and places of each of many groups that is, up to a known factor, nowhere
-    below the exact one; blocks hold the same ranks in all groups.
+    """A distribution over sizes and places of each of many groups that is, up to a known factor,
+    nowhere below the exact one; blocks hold the same ranks in all groups.
 
     An array has a row for each group and each pass. Pass 0 is that of the middle size at
     `FLAT_SHARE` of epsilon, which all sizes without a pass of their own share. Places of different
@@ -94,8 +94,8 @@ class GroupedProposal:
         self.fits = self._fitting()
 
     def _weigh_blocks(self, blocks: Blocks, shape: tuple[int, int]) -> None:
-        """How much each block holds, and by how much the law may exceed its value at what stands
-        for it; in logarithms, the largest of a window is 0.
+        """The weight of each block, and a bound on how far the exact weight exceeds that of its
+        representative; in logarithms, the largest of a window is 0.
         """
         runs = self.runs
         begin, end = runs.begin[:, :-1], runs.begin[:, 1:]
@@ -212,7 +212,7 @@ class GroupedProposal:
         self.rare_size_bits = np.minimum(np.floor((total + off - volume) / math.log(2)) - 3, 60)
 
     def _bounded_share(self) -> float:
-        """What share of drafts has a size that is weighed by a bound."""
+        """The share of drafts with a size that is weighed by a bound."""
         weighed = self.sizes[
             :, self.size_reach - self.weighed_reach : self.size_reach + self.weighed_reach + 1
         ]
@@ -234,7 +234,7 @@ class GroupedProposal:
 
 
 class Factor(NamedTuple):
-    """One over the probability of a choice, for each draft: `top / bottom`."""
+    """The inverse probability of a choice, for each draft: `top / bottom`."""
 
     top: Ints
     bottom: Ints
@@ -316,8 +316,8 @@ class GroupedDrafts:
         self._outside[i] = self._outside.get(i, Fraction(1)) * density
 
     def _order(self) -> Bools:
-        """Which drafts have their places in order. Places at one candidate with one rank come in
-        any order: one over the density of all orders together.
+        """A mask of the drafts whose places are in order. Places at one candidate with one rank
+        come in any order: one over the density of all orders together.
         """
         base = self._proposal.runs.base.reshape(-1, len(self._proposal.qs))[self._groups]
         rank, cell = RANK_UNIT * base + self._rank, self.candidates
@@ -332,7 +332,7 @@ class GroupedDrafts:
         return ordered
 
     def accepted(self) -> Bools:
-        """Which drafts are accepted; decided in doubles where these are certain.
+        """A mask of the accepted drafts, decided in doubles where these are certain.
 
         `words` are whole numbers of 64 bits: the uniform number lies between this one and the next,
         over 2**64.
@@ -439,7 +439,7 @@ def _pick(weights: Floats, nonempty: Bools, words: Words, source: Entropy) -> tu
 def _pick_of_ranges(
     volume: Floats, begin: Ints, end: Ints, words: Words, source: Entropy
 ) -> tuple[Ints, Factor]:
-    """The same for a run of each range, by its volume."""
+    """A run of each range, drawn by its volume."""
     length = end - begin
     first = np.cumsum(length) - length
     run = np.arange(int(length.sum())) + np.repeat(begin - first, length)

@@ -1,5 +1,5 @@
-"""A law to draw several quantiles from that covers the exact one, and drafts from it that are
-accepted in proportion.
+"""A proposal distribution for several quantiles that covers the exact one, and drafts from it that
+are accepted in proportion.
 
 Promise: A proposal is nowhere below the exact weight, and drafts are accepted in proportion.
 """
@@ -45,7 +45,8 @@ MAX_BLOCK_NATS = 4.0  # or so much to ranks that one block holds
 
 
 class Proposal:
-    """A law over sizes and places that is, up to a known factor, nowhere below the exact one.
+    """A distribution over sizes and places that is, up to a known factor, nowhere below the exact
+    one.
 
     A size, then blocks from the last layer to the first by a forward pass in doubles, with weights
     rounded to whole numbers, then uniform places in the blocks: so the probability of every draft
@@ -310,8 +311,8 @@ class Proposal:
         return Draft(size, candidates, ranks, exponent, ratio, word, blocks)
 
     def after(self, refused: Draft) -> Proposal:
-        """What to draw from once a draft was refused: windows get wider if it left them, and
-        blocks finer if many places shared them. The law is the same.
+        """The proposal after a refused draft: windows get wider if the draft left them, and blocks
+        finer if many places shared them. The law is the same.
         """
         if refused.blocks is None:
             return self

@@ -1,7 +1,6 @@
-"""The runs near every quantile of many groups, one after the other in one array, and the blocks
-that they are weighed in.
+"""The runs near every quantile of many groups, concatenated in one array, and their blocks.
 
-Promise: Runs of several groups side by side are those of each group alone.
+Promise: The runs of several groups in one array are those of each group alone.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ MIN_SPLIT_RECORDS = 4  # so many records at a candidate make parts of it
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Blocks of ranks around a target rank, the same for all windows: where the next one begins,
-    and what stands for each, in units of 1 / RANK_UNIT of a record.
+    """Blocks of ranks around a target rank, the same for all windows: their starts and
+    representatives, in units of 1 / RANK_UNIT of a record.
     """
 
     edges: Ints
@@ -125,18 +124,18 @@ class WindowRuns:
         return cls(*runs, cut, base, fraction, _block_begins(runs[-1], cut, blocks.edges))
 
     def begin_of(self, run: int) -> int:
-        """Where a run begins, in finest parts from the first candidate on."""
+        """The beginning of a run, in finest parts from the first candidate on."""
         part = (int(self.part[run]) << PART_BITS) // int(self.parts[run])
         return (int(self.start[run]) << PART_BITS) + part
 
     def end_of(self, run: int) -> int:
-        """Where a run ends, in finest parts."""
+        """The end of a run, in finest parts."""
         return self.begin_of(run) + (int(self.cells[run]) << PART_BITS) // int(self.parts[run])
 
 
 class _Windows(NamedTuple):
-    """Where windows begin and end among gaps and values one after the other, which have values,
-    and where their wanted ranks lie.
+    """The beginnings and ends of windows in one array of gaps and values, whether they have values,
+    and the positions of their wanted ranks.
     """
 
     begin: Ints
@@ -155,7 +154,7 @@ class _Windows(NamedTuple):
         return (start, cells, np.zeros_like(start), np.ones_like(start), rank), cut
 
     def with_parts(self, start: Ints, cells: Ints, records: Ints, rank: Ints) -> tuple[Runs, Ints]:
-        """The same where candidates with many records are split."""
+        """These runs with candidates of many records split into parts."""
         parts = part_count(records)
         listed, skipped = np.where(cells > 0, parts, 0), np.zeros_like(start)
         self._cut_ties(rank, records, parts, listed, skipped)

@@ -1,4 +1,4 @@
-"""Mechanisms to compare with: floating-point draws, for experiments and not for release."""
+"""Baseline mechanisms: floating-point draws, for experiments and not for release."""
 
 from duffdp.research.baselines._exponential import (
     ErrorExponential,

@@ -137,7 +137,9 @@ class ErrorExponential:
 
     @property
     def guarantee(self) -> str:
-        """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
+        """The guarantee of the real-valued mechanism, which its floating-point draws do not
+        satisfy.
+        """
         kind = f"pure {self.epsilon:g}"
         return (
             f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
@@ -165,7 +167,7 @@ class ErrorExponential:
 
 
 class RankExponential(Exponential):
-    """The exponential mechanism with the score |i - q n|, i the number of records below a
+    """The exponential mechanism with the score |i - q n|, where i is the number of records below a
     candidate: a baseline.
 
     Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at
@@ -181,7 +183,7 @@ class RankExponential(Exponential):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record: it moves i by 0 or 1
+    Pure epsilon-differential privacy for neighbors that differ in one record: it moves i by 0 or 1
     and q n by q, so the score by at most max(q, 1 - q).
 
     References
@@ -206,7 +208,7 @@ class RankExponential(Exponential):
 
     @property
     def guarantee(self) -> str:
-        """What the mechanism satisfies."""
+        """The guarantee of the mechanism."""
         return f"pure {self.epsilon:g}-differential privacy over add/remove neighbours; exact draws"
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:

@@ -78,8 +78,8 @@ class Laplace(NoiseMechanism):
 
 
 class ProposeTestRelease:
-    """Propose a sensitivity, test whether the data are far from exceeding it, and only then
-    release: a baseline.
+    """Propose-test-release: propose a sensitivity, test whether the data are far from exceeding it,
+    and only then release: a baseline.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class ProposeTestRelease:
     Privacy
     -------
     (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the
-    local sensitivity exceeds eta, changes by at most 1 between neighbours; without the right to
+    local sensitivity exceeds eta, changes by at most 1 between neighbors; without the right to
     reply, a reply has probability delta. Draws are floating point and not for release.
 
     Utility
@@ -127,7 +127,9 @@ class ProposeTestRelease:
 
     @property
     def guarantee(self) -> str:
-        """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
+        """The guarantee of the real-valued mechanism, which its floating-point draws do not
+        satisfy.
+        """
         kind = f"({self.epsilon:g}, {self.delta:g})"
         return (
             f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "

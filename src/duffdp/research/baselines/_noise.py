@@ -1,5 +1,5 @@
-"""Additive noise around the true value, scaled to a sensitivity and clipped to the bounds: what the
-baselines share. Draws are floating point, for comparison and never for release.
+"""Additive noise around the true value, scaled to a sensitivity and clipped to the bounds: the
+shared part of the baselines. Draws are floating point, for comparison and never for release.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def generator(rng: object = None) -> np.random.Generator:
 
 
 class NoiseShape(Protocol):
-    """A symmetric law of unit scale around 0."""
+    """A symmetric distribution of unit scale around 0."""
 
     def density(self, z: Floats) -> Floats:
         """Density at z."""
@@ -64,7 +64,7 @@ class NoiseShape(Protocol):
 
 
 class NoiseLaw:
-    """The law of `value + scale Z`, clipped to the bounds.
+    """The distribution of `value + scale Z`, clipped to the bounds.
 
     Parameters
     ----------
@@ -165,7 +165,9 @@ class NoiseMechanism(ABC):
 
     @property
     def guarantee(self) -> str:
-        """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
+        """The guarantee of the real-valued mechanism, which its floating-point draws do not
+        satisfy.
+        """
         kind = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"pure {self.epsilon:g}"
         return (
             f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "

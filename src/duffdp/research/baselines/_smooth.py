@@ -294,7 +294,7 @@ class SmoothPareto(NoiseMechanism):
     Privacy
     -------
     Pure epsilon-differential privacy in real arithmetic. With scale SS_beta / c and index epsilon /
-    beta, the log-ratio of the densities at neighbours is largest far out, where it is epsilon, or
+    beta, the log-ratio of the densities at neighbors is largest far out, where it is epsilon, or
     at the truth, where it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r of scales
     between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its two ends
     (`tests/research/baselines_test.py`). Draws are floating point.

@@ -1,4 +1,4 @@
-"""The experiments of the paper and the ones it leaves out: `duffdp paper` runs them all."""
+"""The experiments of the paper and some that it leaves out; `duffdp paper` runs them all."""
 
 from duffdp import Grid
 

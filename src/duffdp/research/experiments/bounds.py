@@ -1,4 +1,4 @@
-"""The guarantees beside the exact tails."""
+"""The paper's error bounds compared with the exact tails."""
 
 from __future__ import annotations
 

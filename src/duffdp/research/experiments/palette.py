@@ -1,5 +1,5 @@
-"""One name, colour and marker for a mechanism, in every figure; colours that colour-blind readers
-can tell apart.
+"""One name, color and marker per mechanism for all figures, in colors that color-blind readers can
+distinguish.
 """
 
 from __future__ import annotations

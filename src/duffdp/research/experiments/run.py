@@ -1,5 +1,5 @@
-"""Run all experiments, draw all figures, and write the page: each claim of the paper beside what
-was measured.
+"""Run of all experiments: it draws the figures and writes the page that compares each claim of the
+paper with measurements.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def times(value: float) -> str:
 
 
 def at_ends(name: str) -> list[str]:
-    """How many times Duff's error, N(0, 1), at the smallest and the largest epsilon."""
+    """The error as a multiple of Duff's, for N(0, 1), at the smallest and the largest epsilon."""
     return [times(synthetic.ratio("normal", epsilon, name)) for epsilon in PAPER_ENDS]
 
 
@@ -71,15 +71,14 @@ def errors() -> str:
             for name in (*synthetic.PRINTED, *synthetic.FAIR)
         ]
         parts.append(
-            f"\n{title}:\n\n"
-            + rows(["mechanism", *(f"ε = {epsilon:g}" for epsilon in SHOWN)], body)
+            f"{title}:\n\n" + rows(["mechanism", *(f"ε = {epsilon:g}" for epsilon in SHOWN)], body)
         )
-    return "\n".join(parts)
+    return "\n\n".join(parts)
 
 
 def smallest() -> dict[str, str]:
-    """Where Duff is the smallest, among printed and among fair rivals; u_2 apart, which it ties
-    with.
+    """The cases in which Duff has the smallest error, among printed and among fair rivals; u_2,
+    which ties with it, is separate.
     """
     cells = [(shape, epsilon) for shape in synthetic.POPULATIONS for epsilon in synthetic.EPSILONS]
     rivals = [name for name in synthetic.FAIR if name != "rank"]
@@ -124,8 +123,8 @@ def over_duff() -> str:
     parts = []
     for key in ("log-normal", "cauchy", "cauchy-tight", "pareto"):
         ratios = [row[key] / row["duff"] for row in vertebral.MEDIAN_ROWS]
-        parts.append(f"{LABEL[key]}: {times(min(ratios))} to {times(max(ratios))}")
-    return "; ".join(parts)
+        parts.append(f"- {LABEL[key]}: {times(min(ratios))} to {times(max(ratios))}")
+    return "\n".join(parts)
 
 
 def timed() -> str:

@@ -1,6 +1,4 @@
-"""Figure 1 of the paper: the average error on synthetic data, sampled as there and exactly from the
-laws.
-"""
+"""Figure 1 of the paper: the average error on synthetic data, sampled as in the paper and exact."""
 
 from __future__ import annotations
 
@@ -77,7 +75,7 @@ def tuned_aside(spreads: list[sensitivity.Sensitivity], epsilon: float) -> dict[
 
 
 def replacing(values: Any, low: float, high: float) -> sensitivity.Sensitivity:
-    """The median's sensitivities for neighbours that replace a record: the double maximum of Nissim
+    """The median's sensitivities for neighbors that replace a record: the double maximum of Nissim
     et al. (2007).
     """
     n = len(values)
@@ -161,7 +159,7 @@ def mean(shape: str, epsilon: float, name: str, sampled: bool = False) -> float:
 
 
 def ratio(shape: str, epsilon: float, name: str, sampled: bool = False) -> float:
-    """How many times the error of Duff."""
+    """The error as a multiple of Duff's."""
     return mean(shape, epsilon, name, sampled) / mean(shape, epsilon, "duff", sampled)
 
 

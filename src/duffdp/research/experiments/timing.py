@@ -45,7 +45,7 @@ def _noisy(mechanism: Any, values: Any, rng: np.random.Generator) -> Any:
 
 
 def calls() -> dict[str, tuple[str, Callable[[Any, np.random.Generator], Any]]]:
-    """Key of the colour, and the call."""
+    """Key of the color, and the call."""
     noisy = {
         "cauchy": SmoothCauchy(TIMED_EPSILON),
         "cauchy-tight": SmoothCauchy(TIMED_EPSILON, tight=True),

@@ -1,5 +1,5 @@
-"""u_1 against u_2 against the distance, plain and signed: on distinct records, and on tied ones,
-where they part.
+"""Comparison of the utilities u_1, u_2 and the distance, plain and signed, on distinct and on tied
+records.
 """
 
 from __future__ import annotations
