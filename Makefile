@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
+# Compiled files are kept: the processes that tests start, and the next run, read them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick lint mutants audit bench commands paper site dist clean
 
 $(BIN)/python:

@@ -5,6 +5,7 @@ pages.
 from __future__ import annotations
 
 import contextlib
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,11 @@ import postgres
 from duffdp import Grid
 from duffdp._engines.adapters.postgres import PostgresTable, ServedTable
 from engines import open_groups
+
+
+def test_one_process_has_all_tests_of_a_server(request):
+    """If not, every process starts every server, and Spark too."""
+    assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@postgres")
 
 
 def test_a_release_sees_one_state_of_the_table(monkeypatch):

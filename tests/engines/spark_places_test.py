@@ -49,6 +49,7 @@ def test_exact_there_too(kind, place, name, tmp_path):
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # they end soon
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_DIRS": str(tmp_path),
     }

@@ -101,7 +101,7 @@ class CodeBook:
         return cls(parameters[CODE_BOOK], key=parameters["key"], label=label)
 
     def keys_of(self, column: str) -> FileKeys:
-        """The keys, for a column of groups."""
+        """The keys for a column of groups."""
         rows = tuple((key,) for key in self.keys)
         return FileKeys(self.path, rows, (column,) if self._written else ())
 

@@ -106,7 +106,7 @@ def columns(data: Any) -> dict[str, str]:
     Returns
     -------
     dict
-        For each column the name of its type, in order; "text" where a file declares none.
+        The type name of each column, in order; "text" if a file declares none.
 
     Privacy
     -------

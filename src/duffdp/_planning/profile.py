@@ -214,7 +214,7 @@ def profile(
     ledger: Any = None,
     rng: object = None,
 ) -> Profile:
-    """A private first look at a table: what its fields can be read as, and where they lie.
+    """A private first look at a table: how its fields can be read, and where its values are.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def profile(
     epsilon
         The privacy loss of the whole profile.
     columns
-        The columns to profile; all but `unit` if it is left out. Fewer columns are profiled more
+        The columns to profile; by default all but `unit`. With fewer columns, each is profiled more
         accurately.
     bounds
         For some columns the public `(lower, upper)` that a plan would use: the share inside is
@@ -253,7 +253,7 @@ def profile(
     Pure epsilon-differential privacy for all numbers of the profile together; neighbors differ by
     one row, or by one person with `unit`. Each column has one histogram in which every field is in
     one cell, and its quartiles; the shares of epsilon add up, and all are charged or none. A field
-    of a text file is put into its cell by itself, by the rules that statistics read it by.
+    of a text file is put into its cell individually, by the rules that statistics use.
 
     Utility
     -------

@@ -169,11 +169,11 @@ def check_engine(engine: Any) -> EngineCheck:
     Raises
     ------
     DuffError
-        If the engine is of no known kind, or cannot be reached, or cannot hold a table.
+        If the engine is of an unknown kind, cannot be reached, or cannot hold a table.
 
     Privacy
     -------
-    The records are public and made here, and no other table is read: this costs no epsilon.
+    The records are public and made here, and no other table is read, so this costs no epsilon.
 
     References
     ----------

@@ -41,17 +41,16 @@ class Query:
         A path, the address of a table of PostgreSQL, a `TextFile`, or a frame of pandas, polars,
         pyarrow, DuckDB, Spark or ibis over PostgreSQL. Queries call it `data`.
     sql
-        One SELECT over it, with WHERE if need be, that makes one row of a row at most. With GROUP
-        BY and COUNT, SUM, AVG, MIN or MAX it makes one of the rows of a group; then the column that
-        names the person must be one of GROUP BY, and `unit` must be given with every release.
+        One SELECT over `data`, optionally with WHERE, which yields at most one row per input row.
+        With GROUP BY and COUNT, SUM, AVG, MIN or MAX it yields one row per group. Then the column
+        that identifies the person must be in GROUP BY, and every release needs `unit`.
 
     Privacy
     -------
-    The query is public and a part of the guarantee, which holds for the rows or people of the data
-    and not for those of the result alone: each row of the result is made of one row, or of rows of
-    one person. Anything else is refused before a row is read: joins, windows, DISTINCT, ORDER BY,
-    LIMIT, queries in queries, and functions that are not on a list. Where an expression fails for a
-    row, its value is missing.
+    The query is public. The guarantee holds for the rows or people of the data, because each row of
+    the result is computed from one row, or from rows of one person. Everything else is refused
+    before a row is read: joins, windows, DISTINCT, ORDER BY, LIMIT, nested queries, and functions
+    that are not on a list. If an expression fails for a row, its value is missing.
 
     References
     ----------
@@ -90,7 +89,7 @@ class Query:
         return read_query(self.sql)
 
     def read_on(self, table: Sequence[str]) -> ReadQuery:
-        """The query for a table with these columns, which `*` stands for."""
+        """The query for a table with these columns, which replace `*`."""
         return read_query(self.sql, tuple(table)) if self.read.has_star else self.read
 
     def __fspath__(self) -> str:
