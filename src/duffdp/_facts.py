@@ -121,7 +121,7 @@ class MechanismFact(Worded):
 
     @property
     def of_values(self) -> tuple[MechanismPart, ...]:
-        """The parts that values come from: all but those of sizes beside them and of keys."""
+        """The parts that draw values, without those of sizes and keys."""
         return tuple(part for part in self.parts if part.utility not in (SIZE, KEY_DRAW))
 
     def _facts(self) -> tuple[Any, ...]:

@@ -318,8 +318,8 @@ EPSILON: Parameter[Fraction] = Parameter(
 BOUNDS: Parameter[Any] = Parameter(
     name="bounds",
     help="Public bounds: two numbers or ISO dates, never taken from the data.",
-    doc="`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a "
-    "`Grid`; or `Digits` for medians, quantiles and modes where nobody knows bounds.",
+    doc="`(lower, upper)`, public: from knowledge of the subject, not from the data. Or a `Grid`; "
+    "or `Digits` for medians, quantiles and modes if nobody knows bounds.",
     example=(0, 120),
     default=None,
     convert=_anything,
@@ -339,10 +339,10 @@ DIGITS: Parameter[Any] = Parameter(
 STEP: Parameter[Any] = Parameter(
     name="step",
     help="Distance between possible answers (in days for dates, in seconds for times).",
-    doc="Distance between possible outputs. None: 1 for integer types, and for bounds that are "
-    "whole numbers at least 10 apart in lists and text files, which have no types; a day for "
-    "dates; otherwise a power of ten, at most 1, with at least 100,000 steps between the bounds. "
-    "`Release.domain` shows it.",
+    doc="Distance between possible outputs. None: 1 for integer types, and for whole bounds at "
+    "least 10 apart in lists and text files, which have no types; a day for dates; otherwise a "
+    "power of ten, at most 1, with at least 100,000 steps between the bounds. `Release.domain` "
+    "shows it.",
     example=1,
     default=None,
     convert=_anything,
@@ -396,11 +396,11 @@ KEYS: Parameter[Any] = Parameter(
     "gets an answer. Or possible keys, of which "
     "large ones are found: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
     doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
-    "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with one "
-    "per line or of a stored release, or a `CodeBook`; or a mapping from each column to one of "
-    "these, for all combinations. Every key gets an answer, rows with other keys are ignored, and "
-    "one epsilon covers all groups. A `Pattern` describes possible keys: those with many rows are "
-    "found, for a part of epsilon.",
+    "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table, of a file with one "
+    "key per line or of a stored release, or a `CodeBook`; or a mapping from each column to one "
+    "of these, for all combinations. Every key gets an answer, rows with other keys are ignored, "
+    "and one epsilon covers all groups. A `Pattern` describes possible keys, of which those with "
+    "many rows are found, for a part of epsilon.",
     example=["north", "south"],
     default=None,
     convert=_anything,
@@ -412,8 +412,8 @@ FINDING: Parameter[Fraction | None] = Parameter(
     name="finding",
     help="The share of epsilon that finds keys of a pattern.",
     doc="The share of epsilon that finds the keys of a `Pattern`; the rest goes to the values. "
-    "None: a quarter. A count needs no more than its own noisy counts, so all of epsilon finds "
-    "them.",
+    "None: a quarter. For a count, the noisy counts that find the keys are also its values, so it "
+    "gets all of epsilon.",
     rule="a number above 0 and at most 1",
     example=0.25,
     default=None,
@@ -443,10 +443,11 @@ MARGIN: Parameter[Any] = Parameter(
 LEVELS: Parameter[Any] = Parameter(
     name="levels",
     help="Groups above the keys, each with its numbers: named ones, or by the columns of by.",
-    doc="Rows for larger groups, up to all groups together, of which every level adds up. A "
-    'mapping names one level and its groups: `{"chapter": {"A00-B99": Pattern("[AB][0-9]{2}")}}` '
-    'with a list of keys or a `Pattern` for each, or `{"letter": 1}` for the first characters of '
-    "the keys. True: the columns of `by` are levels, the largest groups first.",
+    doc="Rows for larger groups, up to all groups together, whose numbers add up on every level. "
+    'A mapping names one level and its groups: `{"chapter": {"A00-B99": '
+    'Pattern("[AB][0-9]{2}")}}` with a list of keys or a `Pattern` for each, or `{"letter": 1}` '
+    "for the first characters of the keys. True: the columns of `by` are levels, the largest "
+    "groups first.",
     example={"letter": 1},
     default=None,
     convert=_anything,
@@ -462,8 +463,8 @@ MARGIN_SUMS: Parameter[bool] = Parameter(
 WHERE: Parameter[str | None] = Parameter(
     name="where",
     help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
-    doc="A public condition on rows; the others are left out: comparisons of columns with "
-    "constants as in \"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL.",
+    doc='A public condition on rows: comparisons of columns with constants as in "age >= 18 AND '
+    "ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL. Other rows are left out.",
     example="age >= 18",
     default=None,
     convert=_anything,
@@ -487,8 +488,8 @@ UNIT: Parameter[str | None] = Parameter(
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
     help="The maximum number of rows used per person.",
-    doc="At most this many rows per person count, chosen at random: in all groups together, or in "
-    "each group with `groups_per_person`.",
+    doc="At most this many rows per person are used, chosen at random: in all groups together, or "
+    "in each group with `groups_per_person`.",
     rule="a whole number of 1 or more",
     example=1,
     default=1,
@@ -501,8 +502,8 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
     help="The maximum number of groups per person, with up to --contributions rows in each.",
-    doc="A person counts in at most this many groups, chosen at random; epsilon covers all of "
-    "them. None: in every group that their `contributions` rows belong to.",
+    doc="At most this many groups per person are used, chosen at random; epsilon covers all of "
+    "them. None: all groups of the `contributions` rows.",
     rule="a whole number of 1 or more",
     example=2,
     default=None,
@@ -516,8 +517,8 @@ SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     help="Withhold the numbers of groups with a smaller noisy count. The count takes a tenth of "
     "epsilon and is shown for each group.",
     doc="Withhold the values of groups whose noisy number of records is smaller. A tenth of "
-    "epsilon pays for that number, which is released for each group; a statistic that counts "
-    "records itself needs no other. None: withhold nothing.",
+    "epsilon pays for that number, which is released for each group. A statistic that counts "
+    "records itself uses its own counts. None: withhold nothing.",
     rule="a whole number of 1 or more",
     example=20,
     default=None,
@@ -533,9 +534,9 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
     help="Also release a confidence interval with this coverage, such as 0.95. For medians and "
     "quantiles it takes half of epsilon.",
-    doc="A confidence such as 0.95: the release then has `low` and `high`, which contain what "
-    "`covers` names with at least this probability, for each number of each group. Epsilon pays "
-    "for values and ends: for medians and quantiles the ends take half of it.",
+    doc="A confidence such as 0.95: the release then has `low` and `high`. For each number of "
+    "each group they contain the target named by `covers` with at least this probability. Epsilon "
+    "pays for values and ends: for medians and quantiles the ends take half of it.",
     rule="a confidence between 0 and 1",
     example=0.95,
     default=None,
@@ -550,8 +551,8 @@ COVERS: Parameter[Covers] = Parameter(
     help="What the interval covers: the answer for the data, or for the population that the data "
     "were drawn from.",
     doc='"data": the exact value of the records that are used; with `unit`, of the rows that were '
-    'picked, so the value of all rows may lie outside. "population": the value of the distribution '
-    "that they were drawn from independently; any distribution.",
+    'picked, so the value of all rows may be outside. "population": the value of the distribution '
+    "from which the records were drawn independently, whatever it is.",
     rule='"data" (the records at hand) or "population" (what they were drawn from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -562,8 +563,8 @@ COVERS: Parameter[Covers] = Parameter(
 SIMULTANEOUS: Parameter[bool] = Parameter(
     name="simultaneous",
     help="All intervals hold together with that probability, not only individually.",
-    doc="Whether all intervals of the release, those of all groups, hold together with that "
-    "probability, not only individually; they are a little wider.",
+    doc="True: all intervals of the release, in all groups, hold together with that probability, "
+    "not only individually. They are a little wider.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -573,8 +574,8 @@ SIMULTANEOUS: Parameter[bool] = Parameter(
 MECHANISM: Parameter[Choice] = Parameter(
     name="mechanism",
     help="How the answer is drawn.",
-    doc='"best": the most accurate mechanism. "duff": the paper\'s distance with the exponential '
-    "mechanism.",
+    doc='"best": the default, which depends on public facts alone. "duff": the paper\'s '
+    "distance with the exponential mechanism.",
     default="best",
     convert=_anything,
     annotation="str",
@@ -689,9 +690,9 @@ DECIMAL: Parameter[str] = Parameter(
 THOUSANDS: Parameter[str | None] = Parameter(
     name="thousands",
     help="The mark between groups of three digits in a text file: . or , or ' or a space.",
-    doc='The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "\'" or " ", '
-    "which is a no-break space too. Digits in other groups are no number. None: a number with such "
-    "a mark is ignored.",
+    doc='The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "\'" '
+    'or " " (also a no-break space). Digits in groups of another size are not a number. None: a '
+    "number with such a mark is ignored.",
     rule='".", ",", "\'" or " "',
     example=".",
     default=None,
@@ -714,9 +715,9 @@ ENCODING: Parameter[str] = Parameter(
     name="encoding",
     help="The encoding of a text file, such as windows-1252. Without it: UTF-8, and a field that "
     "is not UTF-8 is read as windows-1252.",
-    doc='How characters are stored: "utf-8", where a field that is not valid UTF-8 is read as '
-    "windows-1252, or an encoding with one byte for each character, such as "
-    '"windows-1252" or "iso-8859-2".',
+    doc='The encoding of characters: "utf-8", where a field that is not valid UTF-8 is read as '
+    'windows-1252, or an encoding with one byte per character, such as "windows-1252" or '
+    '"iso-8859-2".',
     rule="utf-8 or an encoding with one byte for each character",
     example="windows-1252",
     default=DEFAULT_ENCODING,
@@ -728,8 +729,8 @@ ENCODING: Parameter[str] = Parameter(
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
     help="Lines above the header of a text file, or rows above that of a sheet, to skip.",
-    doc="How many lines above the header are skipped, such as titles; rows in Excel. The next one "
-    "names the columns.",
+    doc="The number of skipped lines above the header, such as titles; rows in Excel. The next "
+    "one has the column names.",
     rule=f"a whole number from 0 to {MAX_SKIPPED_ROWS}",
     example=2,
     default=0,
@@ -758,8 +759,8 @@ SQL: Parameter[Any] = Parameter(
 Q: Parameter[Fraction] = Parameter(
     name="q",
     help="Which quantile, from 0 to 1; may be repeated: drawn together, for one epsilon.",
-    doc="From 0 (the minimum) to 1 (the maximum). At 0 and 1 the best mechanism aims at the record "
-    "that a few others lie beyond, so an answer beyond all records is rare.",
+    doc="From 0 (the minimum) to 1 (the maximum). At 0 and 1 the default mechanism aims at a "
+    "record with a few others beyond it, so an answer beyond all records is rare.",
     rule="a number from 0 to 1",
     example=0.25,
     convert=_share(0, 1, closed=True),
@@ -821,8 +822,8 @@ STAR_EDGES: Parameter[int] = Parameter(
 NODES: Parameter[int] = Parameter(
     name="nodes",
     help="The public number of nodes, those without edges included.",
-    doc="The public number of nodes, those without edges included. It bounds the output and need "
-    "not be right for the guarantee to hold.",
+    doc="The public number of nodes, including those without edges. It bounds the output. The "
+    "guarantee holds even if it is wrong.",
     rule="a whole number of 3 or more, known without the edges",
     example=1000,
     convert=_whole(3),
@@ -842,8 +843,8 @@ NONNEGATIVE: Parameter[bool] = Parameter(
 ADDS_UP: Parameter[bool] = Parameter(
     name="adds_up",
     help="Make counts of 0 and more that add up to the noisy sum.",
-    doc="Whether the counts, none below 0, add up to the sum of the noisy ones: the nearest such "
-    "counts by least squares.",
+    doc="True: replace the noisy counts by the nearest counts of at least 0 with the same sum, by "
+    "least squares.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -854,7 +855,7 @@ ZERO_BELOW: Parameter[int | None] = Parameter(
     name="zero_below",
     help="Noisy counts below this number are reported as 0.",
     doc="Noisy counts below this number are reported as 0, at no cost. Intervals are those of the "
-    "counts as drawn: a count that was set to 0 has one from 0 to its upper end.",
+    "drawn counts: a count that was set to 0 has one from 0 to its upper end.",
     rule="a whole number of 1 or more: a noisy count",
     example=10,
     default=None,
@@ -866,7 +867,7 @@ ZERO_BELOW: Parameter[int | None] = Parameter(
 BAND_CONFIDENCE: Parameter[Fraction] = Parameter(
     name="confidence",
     help="Coverage of the band, at least.",
-    doc="With at least this probability the band holds the whole distribution function of the "
+    doc="With at least this probability the band contains the whole distribution function of the "
     "records.",
     rule="a probability above 0 and at most 0.999",
     example=0.95,
@@ -910,9 +911,9 @@ Y: Parameter[str | None] = Parameter(
 STATISTICS: Parameter[Any] = Parameter(
     name="statistics",
     help="For each column, what is released.",
-    doc="For each column what is asked: the name of a statistic, a number from 0 to 1 for a "
-    "quantile, a mapping with `statistic` and its parameters as a plan has them, or a list of "
-    "these. Several numbers are drawn together.",
+    doc="The statistics of each column: the name of a statistic, a number from 0 to 1 for a "
+    "quantile, a mapping with `statistic` and its parameters as in a plan, or a list of these. "
+    "Several quantiles are drawn together.",
     convert=_anything,
     annotation="Mapping[str, Any]",
     positional=True,
@@ -920,9 +921,9 @@ STATISTICS: Parameter[Any] = Parameter(
 TOTAL: Parameter[bool] = Parameter(
     name="total",
     help="Also release the totals of all groups together.",
-    doc="Whether rows for all groups together follow; with two columns of groups, also those for "
-    "each value of either. Counts and sums are added up, at no cost. Everything else is released "
-    "once more for each of these margins, and its share of epsilon is split evenly.",
+    doc="True: add rows for all groups together and, with two columns of groups, for each value "
+    "of either. Counts and sums are added up, at no cost. All other statistics are released once "
+    "more for each of these margins, and their share of epsilon is split evenly.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -932,8 +933,8 @@ TOTAL: Parameter[bool] = Parameter(
 SMALLEST: Parameter[int | None] = Parameter(
     name="smallest",
     help="Groups with a smaller noisy count are marked as too small.",
-    doc="A group with a smaller noisy count is `too_small`. None: one that cannot be told from an "
-    "empty group.",
+    doc="A group with a smaller noisy count is `too_small`. None: a group that cannot be "
+    "distinguished from an empty one.",
     rule="a whole number of 0 or more: a noisy count",
     example=20,
     default=None,
@@ -944,11 +945,11 @@ SMALLEST: Parameter[int | None] = Parameter(
 WEIGHTS: Parameter[Any] = Parameter(
     name="weights",
     help="The shares of epsilon of some releases, in proportion to the others.",
-    doc='The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`. '
-    "Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several "
-    "draws (a median with an interval, a summary, a standard deviation), times `contributions` for "
-    "all but the count. Counts and sums of larger groups have a draw of their own if they are "
-    'named: `{"count by chapter": 1}`.',
+    doc='The shares of epsilon of some releases, in proportion to the others: `{"age_median": '
+    "16}`. By default 1 for counts, 4 for other numbers from one draw and 8 for numbers from "
+    "several draws (a median with an interval, a summary, a standard deviation), times "
+    "`contributions` for all but the count. Counts and sums of larger groups have their own draw "
+    'if they are named: `{"count by chapter": 1}`.',
     default=None,
     convert=_anything,
     annotation="Mapping[str, Any] | None",
@@ -979,9 +980,9 @@ def _labels(value: Any) -> dict[str, Any] | None:
 NAMES: Parameter[dict[str, str] | None] = Parameter(
     name="names",
     help="Names of columns for readers.",
-    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also of '
-    '`too_small`, of the columns of groups, and of the words "all", "to" and "too few to tell". '
-    "All outputs but JSON have them.",
+    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. They '
+    'also replace `too_small`, the columns of groups, and the words "all", "to" and "too few to '
+    'tell". All outputs but JSON use them.',
     rule="a mapping from columns of the table to other names",
     example={"age_median": "Median age"},
     default=None,

@@ -50,12 +50,12 @@ class PrivacyUnit(Worded):
         "row": one row of a table. "person": all rows with one value of a column. "edge": one edge
         of a graph.
     column
-        The column that names the person, for persons alone.
+        The column that identifies the person; only for persons.
     contributions
-        How many rows of one unit count at most: over all groups together, or in each group if
-        `groups_per_person` is given.
+        The maximum number of rows per unit: over all groups together, or in each group with
+        `groups_per_person`.
     groups_per_person
-        In how many groups a person counts at most, for persons alone.
+        The maximum number of groups per person; only for persons.
 
     Privacy
     -------
@@ -101,7 +101,7 @@ class PrivacyUnit(Worded):
 
     @property
     def rows(self) -> int:
-        """Largest number of rows of one unit that count, those of all groups together."""
+        """Maximum number of rows per unit, over all groups together."""
         return self.contributions * (self.groups_per_person or 1)
 
     @property
@@ -146,9 +146,9 @@ class Loss:
         The privacy loss.
     parts
         The mechanisms that epsilon is spent on, each with the family of its privacy loss: "pure" if
-        nothing is known but epsilon, "geometric" and "laplace" if it is dominated by such noise,
-        "bounded-range" if the log-ratios of all outputs lie within epsilon of each other. One
-        "pure" part if not given.
+        only epsilon is known, "geometric" and "laplace" if it is dominated by such noise,
+        "bounded-range" if the log-ratios of all outputs are within epsilon of each other. By
+        default one "pure" part.
 
     Privacy
     -------

@@ -79,17 +79,17 @@ class StepFunction:
         int64 arrays: first candidate, number of candidates and distance of every run, in domain
         order.
     unit
-        What one step of `distance` is worth: 1, or a fraction for rank scores.
+        The size of one step of `distance`: 1, or a fraction for rank scores.
     rate
-        The largest c / epsilon that keeps epsilon: 1/2 in general, 1 where the distance moves in
-        one direction only.
+        The largest c / epsilon that is private: 1/2 in general, 1 if all distances move in one
+        direction.
     tail
-        None for a whole step function; in a window, what it leaves out.
+        None for a whole step function; in a window, the candidates outside of it.
 
     Privacy
     -------
-    Not private: it tells about the data. It is the input of a mechanism and never part of a
-    release.
+    Not private: it is a function of the data without noise. It is the input of a mechanism and not
+    part of a release.
 
     References
     ----------
@@ -112,7 +112,7 @@ class StepFunction:
     tail: Tail | None = None
 
     def check(self) -> None:
-        """Raise an error unless the runs and the tail are together the whole domain, in order and
+        """Raise an error unless the runs and the tail together are the whole domain, in order and
         without gaps.
         """
         kinds = {getattr(a, "dtype", None) for a in (self.start, self.count, self.distance)}

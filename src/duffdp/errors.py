@@ -105,11 +105,11 @@ def quoted_names(names: Iterable[str], limit: int = 8) -> str:
 class DuffError(ValueError):
     """Error of a request that cannot be answered as it is.
 
-    `parameter`, `value`, `rule` and `example` are set where the error is about one parameter.
+    `parameter`, `value`, `rule` and `example` are set if the error is about one parameter.
 
     Privacy
     -------
-    The text is made from the parameters of the call alone, never from a record.
+    The text is made from the parameters of the call alone, not from a record.
     """
 
     parameter: str | None = None
@@ -132,11 +132,11 @@ class DuffError(ValueError):
         return error
 
     def worded(self, dialect: Dialect) -> str:
-        """The text in the words of one place."""
+        """The text in the notation of one place."""
         return word(self.parts, dialect)
 
     def prefixed(self, prefix: str) -> Self:
-        """This error after some words that say where it happened."""
+        """This error with a prefix that states where it happened."""
         error = type(self)(prefix, *self.parts)
         error.parameter, error.value = self.parameter, self.value
         error.rule, error.example = self.rule, self.example

@@ -27,7 +27,7 @@ class Counterexample(AssertionError):
 
     Privacy
     -------
-    Made from the small public data sets of a search, never from real records.
+    Made from the small public data sets of a search, not from real records.
 
     References
     ----------
@@ -50,30 +50,30 @@ def check_statistic(
 ) -> int:
     """Search all small data sets for neighbors that break the privacy of a statistic.
 
-    For every data set with fewer than `most` records and every record that may join it: the step
-    functions must cover the domain, the changes of the distances must lie within 1 / rate of each
-    other, and the explicit laws of both mechanisms must stay within epsilon. Data sets are
-    visited by size, so the counterexample shown has the fewest records.
+    For every data set with fewer than `most` records and every added record, the step functions
+    must cover the domain, the changes of the distances must be within 1 / rate of each other, and
+    the output distributions of both mechanisms must be within epsilon. Data sets are visited by
+    size, so the reported counterexample has the fewest records.
 
     Parameters
     ----------
     statistic
-        Anything with `steps(values, domain)`. Values come as a list.
+        Any object with `steps(values, domain)`. `values` is a list.
     domain
-        The public candidates; a grid of 0, 1, 2, 3 if not given.
+        The public candidates; by default a grid of 0, 1, 2, 3.
     records
-        The records that data sets are made of; the candidates if not given.
+        The possible records of data sets; by default the candidates.
     most
         The largest number of records.
     repeats
         Whether a record may occur more than once; edges of a graph may not.
     epsilon
-        The privacy loss that the laws must keep.
+        The epsilon of both mechanisms.
 
     Returns
     -------
     int
-        How many pairs of neighbors were compared.
+        The number of compared pairs of neighbors.
 
     Raises
     ------
@@ -82,8 +82,8 @@ def check_statistic(
 
     Privacy
     -------
-    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data
-    sets searched.
+    Reads no real data. Without a counterexample, the claim is proven for the searched data sets.
+    For others it is only evidence.
 
     Runtime
     -------

@@ -113,7 +113,7 @@ class Comparison(Exportable):
         The first number minus the second, and the ends of an interval around it. With groups, lists
         in the order of the groups. None where a number is withheld or has no interval.
     ratio, ratio_low, ratio_high
-        The first number divided by the second, if both are above 0; an end is infinite where the
+        The first number divided by the second, if both are above 0; an end is infinite if the
         second could be 0.
     confidence
         The probability, at least, with which an interval of the difference holds, and that with
@@ -123,7 +123,7 @@ class Comparison(Exportable):
 
     Privacy
     -------
-    Made of released numbers and public facts: post-processing, which costs nothing.
+    Computed from released numbers and public facts: post-processing at no cost.
 
     References
     ----------
@@ -179,7 +179,7 @@ class Comparison(Exportable):
 
     @property
     def different(self) -> Any:
-        """True if the interval of the difference does not hold 0; None without an interval."""
+        """True if the interval of the difference does not contain 0; None without an interval."""
         flags = [
             None
             if difference.low is None
@@ -259,7 +259,7 @@ class Ranking(Exportable):
 
     Privacy
     -------
-    Made of released numbers and public facts: post-processing, which costs nothing.
+    Computed from released numbers and public facts: post-processing at no cost.
 
     References
     ----------
@@ -347,7 +347,8 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
         keys. Records may be in both.
     confidence
         The probability, at least, with which an interval of the comparison holds. None: that of the
-        releases, or 0.95. Ends of quantiles were drawn, so their confidence cannot be chosen here.
+        releases, or 0.95. The interval ends of quantiles were drawn, so their confidence cannot be
+        chosen here.
 
     Returns
     -------
@@ -356,7 +357,7 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
 
     Privacy
     -------
-    Made of releases: post-processing, which costs nothing.
+    Computed from releases: post-processing at no cost.
 
     Utility
     -------

@@ -46,7 +46,7 @@ class CrossTable(Exportable):
 
     Privacy
     -------
-    Made of a released table: post-processing.
+    Computed from a released table: post-processing.
 
     References
     ----------

@@ -48,8 +48,8 @@ class QuantileEstimate(NamedTuple):
 class Distribution:
     """Private distribution of the records of a column, from one draw.
 
-    Everything is made of noisy counts of records in cells side by side; within a cell records count
-    as spread evenly.
+    Everything is computed from noisy counts of records in adjacent cells. Within a cell, records
+    count as evenly spread.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Distribution:
     counts
         The noisy number of records in each.
     epsilon
-        What the noise of a count is worth: it is k with probability proportional to
+        The epsilon of the noise of a count, which is k with probability proportional to
         exp(-epsilon |k|).
     confidence
         How often the band holds what it covers, at least.
@@ -69,12 +69,12 @@ class Distribution:
 
     Privacy
     -------
-    Made of private numbers and of what is public: whatever is asked of it costs no epsilon.
+    Computed from private numbers and public facts, so its methods cost no epsilon.
 
     Utility
     -------
-    `docs/explanation/distribution.md` has the largest error of the shares, beside what sampling
-    errs by.
+    `docs/explanation/distribution.md` compares the largest error of the shares with the sampling
+    error.
 
     References
     ----------
@@ -133,7 +133,7 @@ class Distribution:
 
     @property
     def count(self) -> int:
-        """The noisy number of records, 0 at least."""
+        """The noisy number of records, at least 0."""
         return max(0, self._sums[-1])
 
     # Shares.
@@ -167,7 +167,8 @@ class Distribution:
         return math.floor(min(max(self.domain.place(x), -1), self.domain.size))
 
     def band(self, x: Any, covers: Covers = "data") -> tuple[float, float]:
-        """Between which shares the exact one up to a value lies, for all values at once.
+        """The ends of the band for the share of records up to a value; the band holds for all
+        values at once.
 
         Parameters
         ----------
@@ -229,14 +230,14 @@ class Distribution:
         ]
 
     def axis(self) -> tuple[int, int]:
-        """Ends of a picture: the candidates beyond which one record in a thousand lies."""
+        """Ends of the axis of a plot: the candidates beyond which one record in a thousand is."""
         first, last = (self.domain.index(self.quantile(q)) for q in (0.001, 0.999))
         return (0, self.domain.size - 1) if first == last else (first, last)
 
     # Quantiles.
 
     def quantile(self, q: Any) -> Any:
-        """The least value up to which there is a share of q or more; for 0 any share."""
+        """The least value with a share of at least q up to it (for 0: above 0)."""
         share = Q.read(q)
         target = share * self._weights[-1]
         if share == 0:
@@ -248,7 +249,7 @@ class Distribution:
         return self.domain.value(first + along - 1)
 
     def quantile_interval(self, q: Any, covers: Covers = "data") -> tuple[Any, Any]:
-        """Between which values the exact quantile lies, if the band holds: for all q at once."""
+        """An interval for the exact quantile by the band, which holds for all q at once."""
         share = float(Q.read(q))
         low, high = (end.tolist() for end in self._band(covers))
         place = bisect_left if share else bisect_right  # of the least record: any share above 0
@@ -256,7 +257,7 @@ class Distribution:
         return self.domain.value(self._first(first)), self.domain.value(self.ends[last])
 
     def quantiles(self, covers: Covers = "data") -> list[QuantileEstimate]:
-        """A few quantiles for a table, each with what the band says about it."""
+        """A few quantiles for a table, each with its interval by the band."""
         return [
             QuantileEstimate(q, self.quantile(q), *self.quantile_interval(q, covers))
             for q in TABLE_QUANTILES
@@ -303,7 +304,7 @@ class Distribution:
         return self.domain.number_at(place)
 
     def histogram(self, bins: Iterable[Any]) -> dict[str, float]:
-        """About how many records lie in each of some bins, as `duffdp.histogram` names them."""
+        """Estimated number of records in each bin, with the labels of `duffdp.histogram`."""
         cells = bins if isinstance(bins, Bins) else Bins(bins)
         if cells.timed != self.domain.timed:
             raise BoundsError(

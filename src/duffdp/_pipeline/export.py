@@ -72,11 +72,11 @@ class Exportable:
         raise NotImplementedError
 
     def number_formats(self) -> dict[str, NumberFormat]:
-        """The formats of columns that are rounded for people."""
+        """The formats of columns that are rounded for readers."""
         return {}
 
     def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
-        """The columns for readers: numbers rounded as people read them, unless they are raw."""
+        """The columns for readers, with rounded numbers unless `raw` is true."""
         formats = {} if raw else self.number_formats()
         return {
             name: [formats[name].number(value) for value in values] if name in formats else values
@@ -113,8 +113,8 @@ class Exportable:
     ) -> str:
         """CSV text, also written to `path` if there is one.
 
-        Numbers are rounded as people read them, unless `raw` asks for all digits. A text that a
-        spreadsheet would take for a formula gets an apostrophe in front.
+        Numbers are rounded for readers unless `raw` is true. Text that a spreadsheet would read as
+        a formula gets an apostrophe in front.
         """
         check_csv(separator, decimal)
         columns, text = self.rounded(raw), io.StringIO()
@@ -129,8 +129,8 @@ class Exportable:
         return [WorkbookSheet("table", self.rounded(), self.number_formats())]
 
     def to_excel(self, path: Path) -> None:
-        """Write a workbook: the numbers with formats, and a sheet with the public facts about them;
-        nothing in it is a formula or a link.
+        """Write an Excel workbook: the numbers with formats, and a sheet with the public facts
+        about them, without formulas or links.
         """
         packed = io.BytesIO()  # a file that cannot be closed would warn when it is collected
         book = load("xlsxwriter", EXTRA).Workbook(packed)

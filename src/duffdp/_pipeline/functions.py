@@ -33,9 +33,9 @@ LATTICE = (
     'with permute-and-flip. "duff": the paper\'s distance with the exponential mechanism.'
 )
 SUM_STEP = (
-    "What records are rounded to and, if it is given, a mean as well. None: 1 for integer types, a "
-    "day for dates, else about 2**40 steps between the bounds. A mean that is drawn from "
-    "candidates has a power of ten with at least 10**9 steps."
+    "The step to which records are rounded and, if it is passed, also the result. None: 1 for "
+    "integer types, a day for dates, otherwise about 2**40 steps between the bounds. A mean that "
+    "is drawn from candidates has a power of ten with at least 10**9 steps."
 )
 CLAMPED = (
     '"best": from sums of records that are clamped to a private interval. "duff": the paper\'s '
@@ -933,7 +933,7 @@ def stars(edges: Any, **options: Any) -> Release:
     MECHANISM,
     LEDGER,
     RNG,
-    categories="The public list of possible values, in place of `bounds`.",
+    categories="The public list of possible values, instead of `bounds`.",
     mechanism='"best": permute-and-flip. "duff": the exponential mechanism.',
 )
 def release(statistic: Any, data: Any, **options: Any) -> Release:

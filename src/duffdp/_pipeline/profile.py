@@ -71,7 +71,7 @@ class ColumnProfile:
     name, type
         The column, and its declared type; "text" where a file declares none.
     kind
-        What most fields are: "number", "date" or "text".
+        The kind of most fields: "number", "date" or "text".
     readable, unreadable, missing
         The shares of fields that can be read as this kind, or as listed keys, that cannot, and that
         are empty.
@@ -80,12 +80,12 @@ class ColumnProfile:
     quartiles
         The lower quartile, the median and the upper quartile; None if there are too few records.
     bounds
-        The bounds that were passed, or else proposed ones: the ends of the counts that stand out
-        from their noise.
+        The bounds that were passed, or proposed ones: the ends of the range of counts that clearly
+        exceed their noise.
 
     Privacy
     -------
-    Made of released numbers; a part of the profile's epsilon.
+    Computed from released numbers, within the profile's epsilon.
 
     References
     ----------
@@ -255,16 +255,16 @@ class Profile(Exportable):
     remarks
         Sentences about fields that statistics will ignore, and about too few rows.
     share_error
-        In 95 of 100 profiles a share that is one count is off by at most this much, beside the
-        error of `rows`.
+        In 95 of 100 profiles, a share from one count is off by at most this much, in addition to
+        the error of `rows`.
     epsilon, unit, secure, releases
-        What all of it cost, whom it protects, whether the operating system's randomness was used,
-        and every release by its name.
+        The total cost, the protected unit, whether the operating system's randomness was used, and
+        every release by its name.
 
     Privacy
     -------
-    All numbers together are epsilon-differentially private for neighbors that differ by one
-    `unit`. Sentences, shares and proposed bounds are made of released numbers and public facts.
+    All numbers together are epsilon-differentially private for neighbors that differ by one `unit`.
+    Sentences, shares and proposed bounds are computed from released numbers and public facts.
 
     References
     ----------
@@ -377,7 +377,7 @@ class Profile(Exportable):
         }
 
     def display_tables(self) -> list[DisplayTable]:
-        """The table for people: shares in percent, columns that nobody asked for left out."""
+        """The table for readers: shares in percent, without columns that were not requested."""
         header, texts = [], []
         shown: dict[str, Callable[[Any], str]] = dict.fromkeys(_SHARES, _percent)
         for name, values in self.wide().items():
@@ -388,7 +388,7 @@ class Profile(Exportable):
         return [DisplayTable(header, rows, self._caption(), (), 3)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as types that JSON has."""
+        """The object as JSON types."""
         fields: dict[str, Any] = as_json(
             {
                 "rows": self.rows,
@@ -408,7 +408,7 @@ class Profile(Exportable):
         return fields
 
     def to_json(self) -> str:
-        """All of it as JSON text."""
+        """The object as JSON text."""
         return json.dumps(self.to_dict())
 
     def _caption(self) -> str:

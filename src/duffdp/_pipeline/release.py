@@ -199,8 +199,8 @@ class Release(Exportable):
         return [estimates_of(self.columns, row, self.domain, interval) for row in self.cells]
 
     def too_few(self) -> list[bool]:
-        """For each group, whether there were too few records: its values are withheld, or all its
-        intervals that have a whole range are that range.
+        """For each group, True if there were too few records: its values are withheld, or all its
+        intervals are the whole public range.
         """
         hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:
@@ -264,28 +264,27 @@ class Release(Exportable):
         return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
-        """Largest number of records that would have to join or leave until `value` is the exact
-        answer.
+        """Largest number of records to add or remove until `value` is the exact answer.
 
         Parameters
         ----------
         confidence
             The probability with which this holds, over the draw of the mechanism, for every data
-            set: between 0 and 1. With groups it holds for each group by itself.
+            set: between 0 and 1. With groups it holds for each group individually.
 
         Returns
         -------
         int
-            For a mean, the exact value of which need not be a candidate, the number of records
-            beyond those that the closest candidate needs.
+            For a mean, which need not be a candidate, this is the number of records in addition to
+            those for the closest candidate.
 
         Privacy
         -------
-        Computed from epsilon, contributions and the domain, all public; the data play no part.
+        Computed from epsilon, contributions and the domain, which are public. No data are read.
 
         Utility
         -------
-        By the plain distance no smaller number holds for all data sets.
+        For the plain distance, no smaller number holds for all data sets.
 
         References
         ----------
@@ -300,7 +299,7 @@ class Release(Exportable):
         return distance_bound(self.facts, confidence)
 
     def rows(self) -> list[tuple[dict[str, Any], str, Any]]:
-        """Every released number: the keys of its group, what it is (a statistic, or a line of
+        """Every released number: the keys of its group, its name (a statistic, or a line of
         `describe`), and its value.
 
         Examples
@@ -346,9 +345,7 @@ class Release(Exportable):
         return self.columns[0].kind == "distribution"
 
     def wide(self) -> dict[str, list[Any]]:
-        """Key columns and value columns, with a row for each group; of distributions a few
-        quantiles.
-        """
+        """Key and value columns, with one row per group; a few quantiles of distributions."""
         if self.has_distributions:
             return _quantile_columns(self.facts, self.cells)
         return self._columns()
@@ -368,7 +365,7 @@ class Release(Exportable):
 
     @property
     def has_default_step(self) -> bool:
-        """True if nobody chose the step of its answers, or of what records count as."""
+        """True if the step of its answers, or that to which records are snapped, is the default."""
         return (
             isinstance(self.domain, Grid) and self.reading is not None and self.reading.default_grid
         )
@@ -386,7 +383,7 @@ class Release(Exportable):
         return dict(zip(names[begin:], forms, strict=False))
 
     def display_tables(self) -> list[DisplayTable]:
-        """The table for people, each interval beside its value."""
+        """The table for readers, with each interval beside its value."""
         if self.has_distributions:
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
@@ -445,8 +442,8 @@ class Release(Exportable):
         return self.keys if self.grouped else ((),)
 
     def plot(self, ax: Any = None) -> Any:
-        """Points, with their intervals, a line for each group (or for each number of one group);
-        returns the axes of matplotlib. Of distributions the shares of records.
+        """A matplotlib plot: points with intervals, one line per group (or per number of one
+        group), or the shares of distributions; returns the axes.
         """
         labels = [", ".join(map(str, key)) for key in self.keys] or [""]
         if self.has_distributions:

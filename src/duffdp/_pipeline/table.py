@@ -137,21 +137,21 @@ class Table(Exportable):
     by, keys
         The columns that form groups, and the groups, in the order of the rows; margins follow.
     smallest, suppressed
-        A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
-        withheld, all but the count.
+        The noisy count below which a group is `too_small`, and whether all numbers of such groups
+        but the count are withheld.
     confidence, covers, simultaneous
-        How often an interval holds the answer: for the records (with `unit`, for the rows that were
-        picked), or for the population that they were drawn from (counts and sums always for the
-        records); and whether that is said of each interval, or of all of the table together.
+        The probability, at least, with which an interval contains the answer for the records (with
+        `unit`, for the rows that were picked) or for the population (counts and sums always for the
+        records), and whether this holds for each interval or for all together.
     epsilon, unit, secure
-        What all releases cost together, whom they protect, and whether they came from the operating
-        system's randomness.
+        The total cost of all releases, the unit that they protect, and whether they were drawn from
+        the operating system's randomness.
 
     Privacy
     -------
-    All numbers together are epsilon-differentially private for neighbors that differ by one
-    `unit`. Sums over groups, `too_small` and every format are made of released numbers and public
-    facts: they cost nothing.
+    All numbers together are epsilon-differentially private for neighbors that differ by one `unit`.
+    Sums over groups, `too_small` and formats are computed from released numbers and public facts,
+    at no cost.
 
     References
     ----------
@@ -226,8 +226,8 @@ class Table(Exportable):
         return tuple(measure.name for measure in self.measures if not measure.has_intervals)
 
     def too_small(self) -> list[bool]:
-        """For each row, whether its noisy count is below `smallest` or one of its intervals is the
-        whole range. Made of released numbers, so it may err as they do.
+        """For each row, True if its noisy count is below `smallest` or one of its intervals is the
+        whole range. It depends on released numbers, so it can be wrong as they can.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
@@ -237,8 +237,8 @@ class Table(Exportable):
         ]
 
     def wide(self) -> dict[str, list[Any]]:
-        """Key columns (missing in a margin that takes all of them together), released numbers
-        and `too_small`; a row for each group.
+        """Key columns (missing in a margin that combines all groups), released numbers and
+        `too_small`, with one row per group.
         """
         name, keys = self.wording.name, self.row_keys()
         columns: dict[str, list[Any]] = {}
@@ -251,7 +251,7 @@ class Table(Exportable):
         return columns | {name(TOO_SMALL): self.too_small()}
 
     def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
-        """The columns with numbers rounded as people read them, and "all" as the key of totals."""
+        """The columns with rounded numbers, and "all" as the key of totals."""
         columns = Exportable.rounded(self, raw)
         for by in self.by:
             name = self.wording.name(by)
@@ -307,8 +307,8 @@ class Table(Exportable):
         return SimpleTable(_by_column(_unique(names), rows), self._caption())
 
     def cross(self, name: str) -> CrossTable:
-        """The cross table of one statistic: the first column of groups down, the second across,
-        with the margins if there are totals.
+        """The cross table of one statistic: the first column of groups down, the second across, and
+        margins if there are totals.
 
         `name` is that of a release ("age_median"), of one of its columns, or its name for readers.
         A release with several numbers has all of them in one cell.
@@ -405,7 +405,7 @@ class Table(Exportable):
         raise self._no_column(name)
 
     def compared_numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
-        """One number of every row, with its noise where that is known."""
+        """One number of every row, with its noise if that is known."""
         rows, release = self._estimates(measure), measure.release
         kind = release.columns[part * measure.step].kind
         numbers: list[ComparedNumber] = []
@@ -463,8 +463,8 @@ class Table(Exportable):
         )
 
     def display_tables(self) -> list[DisplayTable]:
-        """The tables for people: each interval beside its number, and words instead of the numbers
-        of a group that is too small. With two columns of groups, a cross table for each statistic.
+        """The tables for readers: intervals beside their numbers, and words instead of the numbers
+        of too small groups. With two columns of groups, there is a cross table for each statistic.
         """
         if self.is_crossed:
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
@@ -484,8 +484,8 @@ class Table(Exportable):
 
     @property
     def is_nested(self) -> bool:
-        """True if the first column of groups has larger groups that the second one divides, and
-        so on.
+        """True if each column of groups after the first one divides the groups of the column
+        before.
         """
         return bool(self.margins) and len(self.by) > 1 and tree_of(self._levels()) is not None
 
@@ -495,9 +495,7 @@ class Table(Exportable):
         return len(self.by) == 2 and not self.is_nested
 
     def shown_order(self) -> list[int]:
-        """The rows in the order in which people read them: larger groups before their parts, and
-        all groups together at the end.
-        """
+        """The rows in reading order: larger groups before their parts, and the total at the end."""
         keys = self.row_keys()
         if not self.is_nested:
             return list(range(len(keys)))
@@ -513,8 +511,8 @@ class Table(Exportable):
         return sorted(range(len(keys)), key=place)
 
     def sheets(self) -> list[WorkbookSheet]:
-        """A sheet with all numbers; with two columns of groups, a cross table for each statistic
-        with one number before it.
+        """A sheet with all numbers; with two columns of groups, first a cross table for each
+        statistic that has one number.
         """
         crosses = self.cross_tables() if self.is_crossed else []
         return [
@@ -537,12 +535,12 @@ class Table(Exportable):
         return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
-        """The table in the library that the data came from; after `from_dict` a list of rows."""
+        """The table as a frame of the library of the data; after `from_dict` a list of rows."""
         return self.frame
 
     def plot(self, *names: str, axes: Sequence[Any] | None = None) -> list[Any]:
-        """Points with intervals by group, one pair of axes for each column (all of them if none is
-        named); returns the axes of matplotlib. Groups that are too small are pale.
+        """A matplotlib plot: points with intervals by group, one pair of axes for each named column
+        (or for all); returns the axes. Groups that are too small are pale.
         """
         words = self.wording
         labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]
@@ -559,7 +557,7 @@ class Table(Exportable):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as types that JSON has."""
+        """The object as JSON types."""
         return {
             "by": list(self.by),
             "margins": list(map(list, self.margins)),
@@ -628,7 +626,7 @@ class Table(Exportable):
         return replace(table, frame=rows)
 
     def to_json(self) -> str:
-        """All of it as JSON text."""
+        """The object as JSON text."""
         return json.dumps(self.to_dict())
 
     def __eq__(self, other: object) -> bool:

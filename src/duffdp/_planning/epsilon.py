@@ -26,20 +26,20 @@ class EpsilonPlan:
     Attributes
     ----------
     epsilon, statistic, mechanism
-        What was found, and for what.
+        The result, and the statistic and mechanism that it is for.
     within, probability
-        The error and how often it is kept; None if a width was wanted.
+        The wanted error and its probability; None if a width was wanted.
     width
         The expected width of the interval; None if an error was wanted.
     draws
-        How many draws were simulated for each epsilon, 0 if the law is known.
+        The number of simulated draws per epsilon; 0 if the output distribution is known.
     not_private
-        Whether records were given.
+        True if records were passed.
 
     Privacy
     -------
-    Not private if `not_private` is True: it was computed from records that were given. Its text
-    says so.
+    Not private if `not_private` is True, because it was computed from records that were passed. Its
+    text states this.
 
     References
     ----------
@@ -102,18 +102,18 @@ def epsilon_for(
     seed: int = 0,
     **parameters: Any,
 ) -> EpsilonPlan:
-    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are given, see
+    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are passed, see
     `preview`.
 
     Parameters
     ----------
     within, probability
-        The output shall be within `within` (0 or more) of the truth with this probability, between
+        The output must be within `within` (at least 0) of the truth with this probability, between
         0 and 1.
     width
-        Or the interval shall be at most this wide on the average; with `interval`.
+        Instead: the largest expected width of the interval; with `interval`.
     output
-        Which of several outputs (`Preview.outputs`); each of them by itself if None.
+        One of several outputs (`Preview.outputs`); None: each of them individually.
     mechanism
         One of the names of `preview`.
     data, statistic, bounds, step, categories, contributions, interval, covers, delta
@@ -124,20 +124,20 @@ def epsilon_for(
     Returns
     -------
     EpsilonPlan
-        `epsilon` is the smallest one that is enough.
+        `epsilon` is the smallest one that suffices.
 
     Privacy
     -------
-    With records: none, and the result says so (`not_private`). With a name: it touches no record.
+    With records: none, and the result is marked (`not_private`). With a name: no record is read.
 
     Utility
     -------
-    Where the law is known to a thousandth, rounded to the safe side; where it is simulated, one
-    that does for these draws, and one that does not is at most 2 % smaller.
+    If the output distribution is known, epsilon is exact to a thousandth, rounded up. If it is
+    simulated, epsilon suffices for these draws, and some epsilon at most 2% smaller does not.
 
     Runtime
     -------
-    About twenty previews; ten where they are simulated.
+    About twenty previews, or ten if they are simulated.
 
     References
     ----------

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp._engines.keys import refuse_data_as_keys
-from duffdp._engines.table import OpenSources
+from duffdp._engines.sql.query import OpenSources
 from duffdp._facts import Facts
 from duffdp._parameters import (
     EPSILON,
@@ -63,23 +63,23 @@ class Plan:
         A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
         several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
         and `keys`, `where`, `unit`, `contributions`, `groups_per_person`, `suppress_below`,
-        `mechanism` as the verbs take them; `name`, and `weight`, its share of epsilon in proportion
-        to the others (1 if not given).
+        `mechanism` as in the functions; `name`, and `weight`, its share of epsilon in proportion to
+        the others (default 1).
     epsilon
         The privacy loss of all releases together.
     where, unit, contributions, groups_per_person, mechanism
-        For every release that does not have its own.
+        Defaults for releases that do not have their own.
     source, ledger, dataset, call_id
-        The data and the budget, if they are a part of the plan.
+        The data and the budget, if the plan names them.
     sources
-        Where `bounds`, `step`, `categories` and `keys` came from and whatever else a reviewer asks,
-        for the page about it (`duffdp.report.write`).
+        The sources of `bounds`, `step`, `categories` and `keys`, and other answers for a reviewer,
+        for the report (`duffdp.report.write`).
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all releases together, for whoever is the unit of all of
-    them; the shares add up to epsilon. All parameters are checked before anything is charged, and
-    all is charged before a row is read.
+    Pure epsilon-differential privacy for all releases together, for the unit that all of them
+    protect; the shares add up to epsilon. All parameters are checked before anything is charged,
+    and all releases are charged before a row is read.
 
     References
     ----------
@@ -155,9 +155,9 @@ class Plan:
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
         """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result.
 
-        Paths count from where the file lies. `keys` is a list of values or, for several columns of
-        `by`, one list for each: all combinations are answered. Keys and categories that are text
-        stand for values of the type that their column has.
+        Paths are relative to the file's folder. `keys` is a list of values or, for several columns
+        of `by`, one list for each: all combinations are answered. Keys and categories that are text
+        are converted to the type of their column.
         """
         entries = read_toml(Path(path))
         plan = cls(entries.pop("release"), **entries)
@@ -166,24 +166,19 @@ class Plan:
 
     @property
     def requests(self) -> list[ReleaseRequest]:
-        """Its releases as they were asked for."""
+        """The requested releases."""
         return [checked.request for checked in self.releases]
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
         """The plan's cost; with data, names and types are checked too, and no row is read."""
-        source = self.source if data is None else data
-        facts: dict[str, Facts] = {}
-        readings: list[Reading] = []
+        if data is None and self.source is None:
+            facts, readings = self._public_facts()
+        else:
+            prepared = self.prepared(data, None)
+            facts = dict(zip(self.names, [entry.facts for entry in prepared], strict=True))
+            readings = [entry.reading for entry in prepared]
         rows: dict[str, int] = {}
-        for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
-            with self._in_place(i, checked.request.name):
-                if source is None:
-                    facts[name] = checked.facts(checked.plan, checked.domain, True, None)
-                    readings.append(Reading(None, checked.has_default_step))
-                else:
-                    prepared = self._prepared(checked, source)
-                    facts[name] = prepared.facts
-                    readings.append(prepared.reading)
+        for name, checked in zip(self.names, self.releases, strict=True):
             ends = 3 if checked.plan.interval else 1  # they stand beside values
             numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
@@ -192,12 +187,22 @@ class Plan:
         notes = notes_about(zip(facts.values(), readings, strict=True))
         return Cost(facts, rows, self.epsilon, remaining, tuple(notes))
 
-    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
-        """The expected errors of every release for a group of so many records.
+    def _public_facts(self) -> tuple[dict[str, Facts], list[Reading]]:
+        """The facts of every release as far as they are known without data."""
+        facts, readings = {}, []
+        for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
+            with self._in_place(i, checked.request.name):
+                facts[name] = checked.facts(checked.plan, checked.domain, True, None)
+                readings.append(Reading(None, checked.has_default_step))
+        return facts, readings
 
-        `shape` is what the records are like, as `duffdp.preview` has it. No record is looked at; a
-        column without a step is taken for one of real numbers. What needs more than a shape has a
-        note in the place of numbers; what can only be simulated gets so many seeded draws.
+    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
+        """The expected errors of every release for a group of `records` records.
+
+        `shape` is the distribution of the records, as in `duffdp.preview`. No record is read. A
+        column without a step is treated as one of real numbers. A release that needs more than a
+        shape has a note instead of numbers, and one that can only be simulated gets `draws` seeded
+        draws.
         """
         from duffdp._planning.plan_preview import preview_plan  # here: a run needs no experiments
 
@@ -214,8 +219,8 @@ class Plan:
     ) -> dict[str, Release]:
         """Charge all releases or none, then make them; `done` is called after each.
 
-        `rehearsal` is called before the charge, with made-up releases of the same shape: what it
-        raises costs nothing.
+        `rehearsal` is called before the charge, with made-up releases of the same shape, so an
+        error in it costs nothing.
         """
         prepared = self.prepared(data, rng)
         if rehearsal is not None:
@@ -225,41 +230,32 @@ class Plan:
     def rehearse(
         self, prepared: list[PreparedRelease], rehearsal: Callable[[dict[str, Release]], None]
     ) -> None:
-        """Call it with made-up releases of what was prepared, by their names."""
+        """Call `rehearsal` with made-up releases of the prepared shape, by their names."""
         from duffdp._pipeline.rehearsal import rehearse
 
         rehearse(prepared, lambda releases: rehearsal(dict(zip(self.names, releases, strict=True))))
 
     def prepared(self, data: Any, rng: object) -> list[PreparedRelease]:
-        """All releases after all checks that need no row."""
+        """All releases, after all checks that need no row."""
         source = self.source if data is None else data
         if source is None:
             raise DuffError("the plan names no source. Pass the data: plan.run(data).")
         prepared, sources = [], OpenSources()
         for i, checked in enumerate(self.releases, 1):
             with self._in_place(i, checked.request.name):
-                prepared.append(self._prepared(checked, source, rng, sources))
+                # Before a message could quote them.
+                refuse_data_as_keys(checked.request[KEYS], source)
+                if self.reads_text:
+                    checked = with_values(checked, source, sources).check()
+                prepared.append(PreparedRelease.of_checked(checked, source, rng, sources))
         return prepared
 
     def make(
         self, prepared: list[PreparedRelease], ledger: Any, done: Callable[[], None] | None
     ) -> dict[str, Release]:
-        """Charge what was prepared, all or none, then read and draw."""
+        """Charge the prepared releases, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
         return dict(zip(self.names, releases, strict=True))
-
-    def _prepared(
-        self,
-        checked: CheckedRequest,
-        source: Any,
-        rng: object = None,
-        sources: OpenSources | None = None,
-    ) -> PreparedRelease:
-        """One release after all checks that need no row."""
-        refuse_data_as_keys(checked.request[KEYS], source)  # before a message could speak of them
-        if self.reads_text:
-            checked = with_values(checked, source).check()
-        return PreparedRelease.of_checked(checked, source, rng, sources)
 
     def _label(self, number: int, name: object) -> str:
         """The beginning of errors about a release."""

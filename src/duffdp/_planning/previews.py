@@ -46,18 +46,18 @@ class Preview:
     Attributes
     ----------
     statistic, epsilon, mechanisms
-        What was asked.
+        The previewed statistic, epsilon and mechanisms.
     outputs
-        What the numbers of a release are called: one, or one for each quantile, bin or place.
+        The names of the numbers of a release: one, or one per quantile, bin or place.
     draws
-        For each mechanism whose law is not known, from how many seeded draws its errors are.
+        For each simulated mechanism, the number of seeded draws.
     not_private
-        Whether records were given.
+        True if records were passed.
 
     Privacy
     -------
-    Not private if `not_private` is True: it was computed from records that were given. Its text
-    says so. From synthetic data it says nothing about anyone.
+    Not private if `not_private` is True, because it was computed from records that were passed. Its
+    text states this. From synthetic data it reveals nothing about people.
 
     References
     ----------
@@ -92,7 +92,7 @@ class Preview:
         return {name: count for name, count in draws.items() if count}
 
     def laws(self, mechanism: str, output: str | None = None) -> list[ErrorLaw]:
-        """The law of the error of one output, for each data set."""
+        """The distribution of the error of one output, for each data set."""
         if output is None and len(self.outputs) > 1:
             raise DuffError(f"pass one of the outputs {', '.join(self.outputs)}.")
         (place,) = self._places(output)
@@ -249,33 +249,33 @@ def preview(
     seed: int = 0,
     **parameters: Any,
 ) -> Preview:
-    """The errors that mechanisms would make. NOT PRIVATE if records are given.
+    """Expected errors of mechanisms. NOT PRIVATE if records are passed.
 
     Parameters
     ----------
     data
-        Records shaped like yours (public or synthetic ones, so that nothing leaks; for a slope
-        pairs of x and y), or a name with `n`: "normal" (centred in the bounds, a twentieth of
-        their range its standard deviation), "uniform", "skewed" (log-normal, half of it in the
-        lowest tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
+        Public or synthetic records that resemble yours (for a slope, pairs of x and y), or a name
+        with `n`: "normal" (centered in the bounds, with a twentieth of their range as standard
+        deviation), "uniform", "skewed" (log-normal, half of it in the lowest tenth), "ages" (of a
+        population, for bounds of 0 and 120), "beta" (1/2, 1/2).
     half_between
-        With a name: two numbers between which half of the records lie, from what is publicly known.
-        Without them the shape fills the bounds, and errors come out too large if these are wide.
+        With a name: two numbers that enclose half of the records, from public knowledge. Without
+        them the shape fills the bounds, and errors are overestimated if these are wide.
     epsilon
         The privacy loss that a release would have.
     statistic, parameters
-        Any statistic that is no number of a graph, with its own parameters as its verb takes them:
+        Any statistic but those of graphs, with its own parameters as in its function:
         `q` of a quantile (a list of them for several), `trim`, `k`, `between`, `values`, `bins`.
     bounds, step, categories
-        The public domain, as the verb takes it. For shares and histograms, which have no bounds,
-        those that a named shape is stretched to.
+        The public domain, as in the function. For shares and histograms, which have no bounds: the
+        bounds to which a named shape is stretched.
     contributions
-        How many rows of a person would count at most.
+        The maximum number of rows per person.
     interval, covers
-        As the verb takes them: what is then expected of the width of the interval.
+        As in the function. The preview then includes the expected width of the interval.
     mechanisms
-        Names: "best", "clipped", "duff" and others as in a release (these three, as far as there
-        are, if none are given); for medians, quantiles, means, sums and modes the baselines
+        Names: "best", "clipped", "duff" and others as in a release (by default these three, if the
+        statistic has them); for medians, quantiles, means, sums and modes the baselines
         "rank-exponential", "error-exponential", "laplace", "smooth-cauchy", "smooth-cauchy-tight",
         "smooth-pareto", "smooth-laplace" and "smooth-laplace-log-normal".
     delta
@@ -283,12 +283,12 @@ def preview(
     n
         With a name: how many records.
     group_size
-        With groups, one epsilon covers all of them: how many records the smallest one has that
-        matters. As many are drawn from the records, or of the shape.
+        With groups, one epsilon covers all of them: the number of records in the smallest group
+        that matters. This many are drawn from the records or the shape.
     data_sets, seed
-        How many data sets to average over, with a name or a size of groups, and their seed.
+        The number of data sets to average over, with a name or a group size, and their seed.
     draws
-        How many releases are simulated, in all, where the law is not known.
+        The total number of simulated releases, if the output distribution is not known.
 
     Returns
     -------
@@ -297,21 +297,21 @@ def preview(
 
     Privacy
     -------
-    With records: none, and the result says so (`not_private`). With a name: it touches no record.
+    With records: none, and the result is marked (`not_private`). With a name: no record is read.
 
     Utility
     -------
-    Errors of one draw (medians, quantiles, modes, trimmed means, interquartile ranges, slopes, and
-    all by "duff") are sums over the law, and so are those of counts and histograms, and of shares
-    unless epsilon is small. For sums, means, intervals and what else depends on several
-    independent draws they are means over up to 16,384 points that stand for the law, good to about
-    half a percent. What depends on earlier draws (clipped means, the best variance, several
-    quantiles at once, places of `top`) is simulated by the code that draws releases; with 500
-    draws a mean error is good to about 4 %, and `Preview.draws` says so.
+    Errors of a single draw (medians, quantiles, modes, trimmed means, interquartile ranges, slopes,
+    and all by "duff") are exact sums over the output distribution. So are those of counts and
+    histograms, and of shares unless epsilon is small. Sums, means, intervals and others that depend
+    on several independent draws use up to 16,384 representative points, with an error of about half
+    a percent. Statistics with draws that depend on earlier ones (clipped means, the best variance,
+    several quantiles at once, places of `top`) are simulated by the code that draws releases. With
+    500 draws a mean error is accurate to about 4%. `Preview.draws` lists the number of draws.
 
     Runtime
     -------
-    For each data set and mechanism that of a release and, for "best", up to n integrals; a
+    For each data set and mechanism that of a release and, for "best", up to n integrals. A
     simulation takes as long as its draws.
 
     References

@@ -29,8 +29,8 @@ def table(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all numbers of the table together; neighbors differ by
-    one row, or by one person with `unit`. The shares of releases add up to epsilon; all are charged
+    Pure epsilon-differential privacy for all numbers of the table together; neighbors differ by one
+    row, or by one person with `unit`. The shares of all releases add up to epsilon. All are charged
     before a row is read, or none.
 
     Utility
@@ -39,7 +39,7 @@ def table(
 
     Runtime
     -------
-    That of its releases one after the other.
+    The sum of its releases' runtimes.
 
     References
     ----------

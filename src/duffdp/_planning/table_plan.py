@@ -91,14 +91,14 @@ class TablePlan:
     statistics, epsilon, bounds, step, categories, by, keys, other, levels, total, unit,
     contributions, groups_per_person, interval, covers, simultaneous, smallest, suppress_below,
     weights, mechanism, names, labels, shown_in
-        As `duffdp.table` takes them.
+        As for `duffdp.table`.
     source, ledger, dataset, call_id, sources
-        The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
+        The data, the budget and the answers for a reviewer, as for `duffdp.Plan`.
 
     Privacy
     -------
-    That of `duffdp.Plan`: the shares of all releases add up to epsilon, all is checked before
-    anything is charged, and charged before a row is read.
+    As for `duffdp.Plan`: the shares of all releases add up to epsilon. All parameters are checked
+    before anything is charged, and all releases are charged before a row is read.
 
     References
     ----------
@@ -253,9 +253,7 @@ class TablePlan:
         return self.plan.with_releases(releases)
 
     def with_weights(self, weights: Mapping[str, Any]) -> Self:
-        """A copy of the table with other parts of epsilon for some releases, as `duffdp.table` has
-        them.
-        """
+        """A copy of the table with other weights for some releases, as in `duffdp.table`."""
         table = copy(self)
         table.plan = self._with_shares(weights)
         return table
@@ -270,17 +268,17 @@ class TablePlan:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
-        """A table from a file with the words of `duffdp.table`, and `source`; `within` and
-        `group_size` are those of the method.
+        """A table from a TOML file with the parameters of `duffdp.table`, and `source`; `within`
+        and `group_size` are those of the method `within`.
 
-        Paths count from where the file lies, and keys and categories that are text stand for values
-        of the type that their column has, as in `duffdp.Plan.from_toml`.
+        Paths are relative to the file's folder, and keys and categories that are text are converted
+        to the type of their column, as in `duffdp.Plan.from_toml`.
         """
         return cls._written(read_table_toml(Path(path)))
 
     @classmethod
     def from_text(cls, text: str, folder: str | os.PathLike[str]) -> Self:
-        """The table that a text in TOML would be in a file of this folder."""
+        """The table from TOML text, with paths relative to this folder."""
         return cls._written(read_table_text(text, Path(folder)))
 
     @classmethod
@@ -301,7 +299,8 @@ class TablePlan:
         return plan.within(**errors) if errors else plan
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
-        """The expected errors of every cell of a group of so many records; that of `duffdp.Plan`.
+        """The expected errors of every cell of a group of `records` records, as in
+        `duffdp.Plan.preview`.
 
         Margins are larger groups. Where counts of listed groups add up, the expected error of
         the largest margin is listed, and whether a draw of its own with half of the count's epsilon
@@ -363,12 +362,12 @@ class TablePlan:
         shape: str = "uniform",
         draws: int = 100,
     ) -> Self:
-        """A copy of the table with shares of epsilon for which some releases err by no more than
-        this on average, in a group of this many records: `{"age_median": 1, "count": 20}`.
+        """A copy of the table with shares of epsilon for which the mean errors of some releases are
+        at most these, in a group of this many records: `{"age_median": 1, "count": 20}`.
 
-        The others share the rest as before; if all are named, each gets more in proportion. An
-        error says what would be needed if epsilon does not suffice. `shape` and `draws` are those
-        of `preview`: no record is looked at.
+        The others share the rest in their old proportions. If all are named, each gets more in
+        proportion. If epsilon does not suffice, an error states the required one. `shape` and
+        `draws` are those of `preview`: no record is read.
         """
         # Imported here, because a run needs no previews.
         from duffdp._planning.plan_preview import weights_for_errors
@@ -392,8 +391,8 @@ class TablePlan:
     ) -> Table:
         """Charge all releases or none, then make the table; `done` is called after each release.
 
-        `rehearsal` is called before the charge, with made-up tables of the same shape: what it
-        raises costs nothing.
+        `rehearsal` is called before the charge, with made-up tables of the same shape, so an error
+        in it costs nothing.
         """
         prepared = self.plan.prepared(data, rng)
         if rehearsal is not None:

@@ -21,8 +21,8 @@ def draw_deviation(
     false_alarm: float = 1e-9,
     law: Any = None,
 ) -> tuple[float, float]:
-    """Total absolute difference between frequencies of draws and the law, and the difference that
-    chance alone would make.
+    """Total absolute difference between the frequencies of draws and their stated distribution, and
+    the limit for chance alone.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ def draw_deviation(
     size
         How many draws.
     false_alarm
-        The chance that a correct sampler lies beyond the limit.
+        The probability that a correct sampler exceeds the limit.
     law
-        The mechanism whose law is expected, if not `mechanism` itself: to see that a wrong one is
-        found.
+        The mechanism whose distribution is expected; by default `mechanism` itself. Another one
+        shows that an error is noticed.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def draw_deviation(
 
     Privacy
     -------
-    Touches no data: it draws for ten records that are written in the source.
+    Reads no data: it draws for ten records in the source code.
 
     References
     ----------

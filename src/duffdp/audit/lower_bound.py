@@ -45,7 +45,7 @@ def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
     Parameters
     ----------
     first, second
-        Independent draws for two neighbors: a row each, with the same numbers in columns.
+        Independent draws for two neighbors, one row per draw and one column per number.
 
     Returns
     -------
@@ -54,13 +54,13 @@ def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
 
     Privacy
     -------
-    Counts real outputs: for data sets that are made up.
+    Not private: it counts outputs without noise. Use it for made-up data sets.
 
     Utility
     -------
-    Even draws choose the event and odd ones count it, so that the choice cannot favour the bound.
-    The event is a set of cells of one number, or of a score of all of them, which is made of those
-    cells whose frequencies differ most (Neyman and Pearson).
+    Even draws choose the event and odd ones count it, so the choice cannot bias the bound. The
+    event is a set of cells of one number, or of a score of all numbers: those cells whose
+    frequencies differ most (Neyman and Pearson).
 
     References
     ----------

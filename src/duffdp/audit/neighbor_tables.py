@@ -47,20 +47,20 @@ def neighbors(
     unit: str | None = None,
     rows: int = 1,
 ) -> Iterator[Neighbors]:
-    """Neighbors of a data set: its last record leaves, and records with given values join.
+    """Neighbors of a data set: without its last record, and with added records of given values.
 
     Parameters
     ----------
     data
         An array, a list, or a frame of pandas, polars or pyarrow.
     column
-        The column of a frame that the joining values are for.
+        The column of a frame for the values of added records.
     values
-        Values of records that join, such as the bounds and one beyond them.
+        Values of added records, such as the bounds and a value beyond them.
     unit
-        The column that identifies the person. Then all rows of one person leave or join.
+        The column that identifies the person. Then all rows of one person are removed or added.
     rows
-        How many rows the joining person has: more than count.
+        The number of rows of the added person, which should exceed the cap.
 
     Yields
     ------
@@ -69,7 +69,7 @@ def neighbors(
 
     Privacy
     -------
-    Not private: the results are the data, but for one record.
+    Not private: the results are the data with one record changed.
 
     References
     ----------

@@ -143,12 +143,12 @@ def largest_loss(
 
     Privacy
     -------
-    Touches no data: a proof by enumeration for the domain and sizes that it covers, evidence for
-    others.
+    Reads no data. It is a proof by enumeration for the domain and sizes that it covers, and
+    evidence for others.
 
     Runtime
     -------
-    One law for each of the `comb(size + most, most)` data sets.
+    One output distribution for each of the `comb(size + most, most)` data sets.
 
     References
     ----------

@@ -129,14 +129,14 @@ def replay(
     data, neighbor
         Two data sets that differ in one record, or in all records of one person.
     epsilon
-        The total that the call may cost; what its releases declare, if not given.
+        The total that the call may cost; by default the sum that its releases declare.
     seed
-        The seed of the first run's draws and of the choice of rows that count.
+        The seed of the first run's draws and of the choice of rows.
 
     Returns
     -------
     Replay
-        Every draw with its movement and its loss, and what was found.
+        Every draw with its movement and its loss, and the findings.
 
     Privacy
     -------

@@ -126,12 +126,12 @@ class Bins:
     ----------
     edges
         Two or more numbers, dates or datetimes in rising order. The first may be -inf and the last
-        inf: then nothing lies outside on that side.
+        inf: then there is nothing outside on that side.
 
     Privacy
     -------
-    Edges are public and must not be taken from the data. Every record is put into its bin by
-    itself, and dropped if it lies in none.
+    Edges are public and must not be taken from the data. Every record is put into its bin
+    individually, and dropped if it is in none.
 
     References
     ----------
@@ -181,8 +181,8 @@ class Bins:
         self.clock: Clock | None = None
 
     def in_zone(self, zone: dt.tzinfo | str) -> Bins:
-        """These bins for a column of instants in a time zone: dates are its days, and edges without
-        a zone are read by its clocks.
+        """These bins for a column of instants in a time zone: dates are days of the zone, and edges
+        without a zone are in local time.
         """
         if not self.timed:
             return self
@@ -201,7 +201,7 @@ class Bins:
         return self.kind in ("date", "datetime")
 
     def place(self, record: Any) -> int | None:
-        """The bin of a record, -1 if it lies in none; None if it is missing or of another kind."""
+        """The bin of a record, or -1 if it is in none; None if it is missing or of another kind."""
         if not self.timed:
             read = number(record)
             return None if read is None else self.thresholds.of_number(read)
@@ -220,7 +220,7 @@ class Bins:
         return self.thresholds.of_array(keys)
 
     def label(self, index: int) -> str:
-        """A bin as it is written."""
+        """The label of a bin."""
         low, high = map(_text, self.edges[index : index + 2])
         return f"[{low}, {high}{']' if index == self.size - 1 else ')'}"
 

@@ -91,19 +91,19 @@ class Categories:
         return out
 
     def record_index(self, record: Any) -> int:
-        """Index of a record's category; -1 for a record with no or another value."""
+        """Index of a record's category; -1 for any other or missing value."""
         try:
             return self._position.get(record, -1)
         except Exception:  # it cannot be hashed or compared, whatever the reason
             return -1
 
     def find(self, value: Any) -> int | None:
-        """Index of a category; None if it is none of them."""
+        """Index of a category; None for any other value."""
         index = self.record_index(value)
         return index if index >= 0 else None
 
     def index(self, value: Any) -> int:
-        """Index of a category; an error if it is none of them."""
+        """Index of a category; an error for any other value."""
         index = self.record_index(value)
         if index < 0:
             raise BoundsError(f"expected one of the {self.size} categories, got {value!r}.")

@@ -129,23 +129,22 @@ class Digits:
     Parameters
     ----------
     digits
-        How many significant digits, from 1 to 12. With 3 of them there are 900 candidates from 1
-        to 10, and as many from 10 to 100.
+        The number of significant digits, from 1 to 12. With 3 digits there are 900 candidates from
+        1 to 10, and as many from 10 to 100.
     smallest, largest
-        The candidates above 0 that are nearest to it and furthest from it: numbers with at most so
-        many significant digits.
+        The smallest and the largest candidate above 0: numbers with at most this many significant
+        digits.
 
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest
-    candidate by itself, ties away from 0, so neighboring data sets stay neighbors and no output
-    betrays low bits of a record.
+    candidate individually, ties away from 0, so neighboring data sets stay neighbors and no output
+    reveals low bits of a record.
 
     Utility
     -------
-    Rounding moves a record by at most half of its last digit, and a decade costs no more than any
-    other: with 3 digits a median over 21 decades of either sign has 37,803 candidates, where evenly
-    spaced ones would be 10**21.
+    Rounding moves a record by at most half of its last digit. With 3 digits, a median over 21
+    decades of either sign has 37,803 candidates. Evenly spaced ones would be about 10**21.
 
     References
     ----------
@@ -232,7 +231,7 @@ class Digits:
         return -1 if read is None else self.double_steps.of_number(nearest_double(read))
 
     def find(self, value: Any) -> int | None:
-        """Index of a value that is a candidate; None if it is none."""
+        """Index of a value that is a candidate; None for any other value."""
         if bound(value) is None or number(value) is None:
             return None
         index = self.record_index(value)

@@ -107,15 +107,15 @@ class Grid:
         largest below `upper`.
     step
         Distance between candidates: a number above 0; for dates a number of days, for datetimes a
-        number of seconds, for both also a `timedelta`. None: one day for dates, else a power of
-        two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates,
-        as sums have them; bounds without a step have fewer in medians and the like.
+        number of seconds, for both also a `timedelta`. None: one day for dates, otherwise a power
+        of two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
+        Functions such as `median` choose a larger step for bounds without one.
 
     Privacy
     -------
     Bounds and step are public and must not be taken from the data. Every record is clamped to the
-    bounds and snapped to the nearest candidate by itself, so neighboring data sets stay neighbors
-    and no output betrays low bits of a record.
+    bounds and snapped to the nearest candidate individually, so neighboring data sets stay
+    neighbors and no output reveals low bits of a record.
 
     References
     ----------
@@ -224,11 +224,11 @@ class Grid:
             return Decimal(numerator) / Decimal(denominator)
 
     def in_zone(self, zone: dt.tzinfo | str) -> Grid:
-        """This grid for a column of instants in a time zone: dates are its days, and bounds without
-        a zone are read by its clocks.
+        """This grid for a column of instants in a time zone: dates are days of the zone, and bounds
+        without a zone are in local time.
 
-        Steps of whole days between such bounds go by its clocks as well, others by time that
-        passes.
+        Steps of whole days between such bounds follow local time, and other steps follow elapsed
+        time.
         """
         if not self.timed:
             return self
@@ -250,7 +250,7 @@ class Grid:
         return getattr(self.lower, "tzinfo", None) is None
 
     def value(self, index: int) -> Any:
-        """The candidate with this index, in the kind of the bounds and step."""
+        """The candidate with this index, in the type of the bounds and step."""
         position = self._num_lo + int(index) * self._num_step
         if self.kind == "date":
             return EPOCH.date() + dt.timedelta(days=position)
@@ -310,7 +310,7 @@ class Grid:
         return self.kind in ("date", "datetime")
 
     def find(self, value: Any) -> int | None:
-        """Index of a value that is a candidate; None if it is none."""
+        """Index of a value that is a candidate; None for any other value."""
         place = self._exact_place(value)
         if place is None:
             return None
@@ -345,8 +345,8 @@ class Grid:
         return (number * self._den - self._num_lo) / self._num_step
 
     def number_at(self, place: Fraction) -> float | Decimal:
-        """The number at a place between the candidates of a numeric grid: a double, or a decimal
-        with the digits that decimals have by default.
+        """The number at a position between the candidates of a numeric grid: a double, or a decimal
+        with the default number of digits.
         """
         if self.kind == "decimal":
             exact = self.exact_at(place)
@@ -370,8 +370,8 @@ class Grid:
         return self._num_lo // unit, self._num_step // unit
 
     def multiple(self, count: int) -> int | float | Decimal:
-        """So many times `exact_unit`, in the kind of the bounds and step; doubles end at the
-        largest of them.
+        """A multiple of `exact_unit` in the type of the bounds and step; doubles are limited to the
+        largest double.
         """
         unit = self.exact_unit
         try:
@@ -380,8 +380,8 @@ class Grid:
             return sys.float_info.max if count > 0 else -sys.float_info.max
 
     def differences(self) -> Grid:
-        """Possible differences of two candidates: from 0 to the range, in the same steps; for dates
-        and times as a number of steps.
+        """The possible differences of two candidates, from 0 to the range in the same steps; for
+        dates and times as numbers of steps.
         """
         if self.timed:
             return Grid(0, self.size - 1, 1)
@@ -393,11 +393,11 @@ class Grid:
             return Grid(0, (self.size - 1) * self.step, self.step)
 
     def difference(self, steps: int) -> Any:
-        """A difference of so many steps, in the kind of the bounds: a `timedelta` for dates."""
+        """A difference of this many steps, in the type of the bounds: a `timedelta` for dates."""
         return steps * self.step if self.timed else self.differences().value(steps)
 
     def length(self, steps: float) -> float | dt.timedelta:
-        """A length of so many steps, which need not be whole: a `timedelta` for dates."""
+        """The length of a number of steps, which need not be whole; a `timedelta` for dates."""
         if self.timed:
             length: dt.timedelta = self.step * steps
             return length

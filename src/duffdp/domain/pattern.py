@@ -58,22 +58,23 @@ class Pattern:
     ----------
     text
         A regular expression of characters, classes such as `[A-Z0-9]` and `\\d`, groups,
-        alternatives `|`, `?`, `{n}` and `{m,n}`. It describes whole strings. What has no end (`*`,
-        `+`, `{m,}`) is refused, and so is what cannot be counted (`.`, `[^...]`, references).
+        alternatives `|`, `?`, `{n}` and `{m,n}`. It describes whole strings. Unlimited repetition
+        (`*`, `+`, `{m,}`) is refused, and so are parts that cannot be counted (`.`, `[^...]`,
+        references).
     length, alphabet
-        Instead of `text`: all strings of so many of these characters.
+        Instead of `text`: all strings of this length from these characters.
     numbers
         Instead of `text`: all whole numbers from the first to the last one.
     days
         Instead of `text`: all days from the first to the last one, dates or ISO text.
     false_keys
-        How many keys that occur nowhere are published on average. The fewer, the more people a key
-        needs to be found.
+        The average number of published keys that occur nowhere. With a smaller number, a key needs
+        more people to be found.
 
     Privacy
     -------
     The pattern is public and must not be made from the data. Every possible key gets noise, also
-    those without a row, so finding keys needs no delta (`tests/guarantees/found_keys_test.py`).
+    keys without a row, so finding keys needs no delta (`tests/guarantees/found_keys_test.py`).
 
     Utility
     -------
@@ -81,7 +82,7 @@ class Pattern:
 
     Runtime
     -------
-    Strings are counted without being listed: the size of the set costs nothing.
+    Strings are counted without being listed, so the runtime does not depend on the size of the set.
 
     References
     ----------
@@ -154,18 +155,18 @@ class Pattern:
         return self._members.value(index)
 
     def index(self, value: Any) -> int | None:
-        """The place of a possible key; None for any other value."""
+        """The position of a possible key; None for any other value."""
         if isinstance(value, np.generic):
             value = value.item()
         return self._members.index(value)
 
     def text_index(self, text: Any) -> int | None:
-        """The place of the possible key that is written as this text; None for other texts."""
+        """The position of the possible key with this text; None for any other text."""
         return self._members.text_index(text)
 
     def beginnings(self, characters: int, limit: int) -> list[str] | None:
-        """The different first characters of the possible keys, so many or the whole key, in order;
-        None for more than `limit` of them, or for keys that are no texts.
+        """The distinct prefixes of the possible keys with this many characters, in order; None for
+        more than `limit` of them, or for keys that are not text.
         """
         if not isinstance(self._members, _Strings):
             return None
@@ -175,7 +176,7 @@ class Pattern:
         return self.index(value) is not None
 
     def threshold(self, epsilon: float) -> int:
-        """The smallest noisy count that is published, where finding keys costs this epsilon.
+        """The smallest noisy count that is published if finding keys costs this epsilon.
 
         Parameters
         ----------
@@ -185,13 +186,13 @@ class Pattern:
         return key_threshold(self.size, self.false_keys, Fraction(epsilon))
 
     def parameters(self) -> dict[str, Any]:
-        """The public parameters that define the set, without those that have the usual value."""
+        """The public parameters that define the set, without those at their default value."""
         usual = self.false_keys == Fraction(repr(DEFAULT_FALSE_KEYS))
         return self._parameters | ({} if usual else {"false_keys": float(self.false_keys)})
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> Pattern:
-        """The pattern that `parameters` describe, as a plan or a stored release has them."""
+        """The pattern from its `parameters`, as in a plan or a stored release."""
         names = ("text", "length", "alphabet", "numbers", "days", "false_keys")
         unknown = [name for name in parameters if name not in names]
         if unknown:

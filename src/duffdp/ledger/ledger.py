@@ -41,31 +41,32 @@ class Ledger:
     Parameters
     ----------
     path
-        The file, made if it does not exist and `epsilon` is given. One file can hold the budgets of
-        several data sets.
+        The file, which is created if it does not exist and `epsilon` is passed. One file can hold
+        the budgets of several data sets.
     epsilon, delta
-        The total budget. For a budget that exists they may be left out, and must agree with it if
-        they are given.
+        The total budget. For an existing budget they are optional, and must agree with it if
+        passed.
     dataset
-        The name of the data set that is charged. May be left out where the ledger has one budget;
-        "data" in a new file.
+        The name of the data set that is charged. It is optional if the ledger has one budget. In a
+        new file it is "data" by default.
     allow_seeded
-        Whether releases with a seed are accepted, for experiments. They are not private.
+        True: accept releases with a seed, for experiments. They are not private.
 
     Privacy
     -------
-    All releases charged to one budget are together (epsilon, delta)-differentially private, for any
-    choice of later releases by earlier ones; for the weakest unit among them, a row if any was for
-    rows. A charge is on the disk before the draw: a crash may waste budget and gives none away.
-    Each entry holds a hash of all before it, and a charge checks all of them first: a damaged file
-    is refused. Whoever can write to the file can also forge all of it; keep the last hash elsewhere
-    (`verify(head=...)`) if that matters. Values are stored for calls with a call id alone; they are
-    private releases, and stand beside a hash of the path or address that their data were read from.
+    All releases charged to one budget together are (epsilon, delta)-differentially private, even if
+    later releases are chosen by earlier ones. They protect the weakest unit among them: a row, if
+    any release protects rows. A charge is on disk before the draw, so a crash may waste budget but
+    gives none away. Each entry contains a hash of all earlier ones, and a charge first checks all
+    of them, so a damaged file is refused. A person who can write to the file can forge all of it.
+    If that matters, keep the last hash elsewhere (`verify(head=...)`). Values are stored only for
+    calls with a call id. They are private releases, stored with a hash of the path or address of
+    their data.
 
     Runtime
     -------
-    One durable SQLite transaction a charge, and a check of every entry: about 4 milliseconds for
-    each 1,000 entries.
+    One durable SQLite transaction per charge, and a check of every entry: about 4 milliseconds per
+    1,000 entries.
 
     References
     ----------
@@ -171,9 +172,9 @@ class Ledger:
     def call(self, call_id: str) -> Ledger:
         """This budget for one call that may have to be repeated.
 
-        If a release with this call id is stored it is returned and costs nothing; all parameters
-        must be the same, and so must be the file or table that data are named by. A call that was
-        charged and died before its release was stored stays charged, and its retry pays again.
+        A stored release with this call id is returned at no cost. All parameters must be the same,
+        and so must the file or table of the data. If a call was charged and stopped before its
+        release was stored, the charge stays, and the retry pays again.
         """
         if not isinstance(call_id, str) or not call_id:
             raise DuffError(
@@ -191,8 +192,8 @@ class Ledger:
     def charge_all(
         self, releases: Sequence[Facts], names: Sequence[Callable[[], str | None]] = ()
     ) -> list[Charge]:
-        """Pay for several releases, all or none. `names` tell what the data of each are called, for
-        calls with an id.
+        """Pay for several releases, all or none. `names` are the names of their data, for calls
+        with an id.
         """
         if not self.allow_seeded and not all(facts.secure for facts in releases):
             raise DuffError(
@@ -267,10 +268,11 @@ class Ledger:
             ]
 
     def total(self, delta: float) -> float:
-        """The epsilon of all charges together at a given delta: at most the sum, far less for many.
+        """The total epsilon of all charges at a given delta: at most the sum, and often far less
+        for many releases.
 
-        By dp-accounting, for the releases made so far, from what is known of the mechanism behind
-        each part of each charge. The budget itself is kept by plain sums.
+        Computed by dp-accounting for the releases made so far, from the mechanism of each part of
+        each charge. The budget itself is kept by plain sums.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")
@@ -279,8 +281,8 @@ class Ledger:
     def verify(self, head: str | None = None) -> Verification:
         """Replay the file: every hash, every sum, no budget overdrawn, no release without a charge.
 
-        With `head`, the last hash of an earlier check, also that nothing before it was replaced and
-        nothing was cut off.
+        With `head`, the last hash of an earlier check, this also detects entries that were replaced
+        or cut off.
         """
         return verify(self.path, head)
 

@@ -28,11 +28,11 @@ class Exponential(Mechanism):
 
     Utility
     -------
-    `law(steps)` gives the exact error; there is no need for a bound.
+    `law(steps)` gives the exact error.
 
     Runtime
     -------
-    One random word and three logarithms for a run.
+    One random word and three logarithms per run.
 
     References
     ----------

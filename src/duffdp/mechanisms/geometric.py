@@ -28,18 +28,18 @@ class Geometric(GeometricErrors):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
-    all differences added up; for one count exactly as much as randomized response tells. Its range
-    is not bounded: do not account it as (epsilon^2 / 8)-zCDP. Draws are exact
+    all differences added up. For one count the loss is that of randomized response. Its range is
+    not bounded: do not account for it as (epsilon^2 / 8)-zCDP. Draws are exact
     (`tests/mechanisms/geometric_test.py`).
 
     Utility
     -------
-    Each number errs by about sensitivity / epsilon; for one count no other mechanism does better
-    for every reader who has an opinion before (Ghosh et al.).
+    The error of each number is about sensitivity / epsilon. For one count it is optimal for every
+    reader with a prior (Ghosh et al.).
 
     Runtime
     -------
-    A random word or two and a logarithm for a number, all numbers at once.
+    One or two random words and a logarithm per number, all numbers at once.
 
     References
     ----------
@@ -63,7 +63,7 @@ class Geometric(GeometricErrors):
     def release(
         self, groups: Sequence[Sequence[int]], sensitivity: int, source: Entropy
     ) -> list[list[int]]:
-        """The numbers of each group with noise; one record moves those of its group by at most
+        """The noisy numbers of each group; one record moves those of its group by at most
         `sensitivity` in all.
         """
         scaled = self._epsilon / sensitivity

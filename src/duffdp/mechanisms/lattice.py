@@ -27,15 +27,15 @@ class Lattice(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record; between two
-    candidates exactly as much as randomized response tells. It is not bounded-range: do not account
-    it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have to be whole numbers (`unit` is
-    1). Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
+    candidates the loss is that of randomized response. It is not bounded-range: do not account for
+    it as (epsilon^2 / 8)-zCDP. The domain is public. Distances must be whole numbers (`unit` is 1).
+    Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
 
     Utility
     -------
-    Between two candidates one record apart it errs 1 / cosh(epsilon / 2) times as often as
-    permute-and-flip, and as seldom as any mechanism that treats them alike. `law(steps)` gives the
-    exact error.
+    Between two candidates one record apart it is wrong 1 / cosh(epsilon / 2) times as often as
+    permute-and-flip. No mechanism that treats them alike is wrong less often. `law(steps)` gives
+    the exact error.
 
     Runtime
     -------

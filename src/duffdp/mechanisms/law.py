@@ -46,14 +46,14 @@ class Law:
         self._mass = np.exp(self._log_each + np.log(steps.count))
 
     def log_probability(self, value: Any) -> float:
-        """Logarithm of the probability of one candidate; -inf for what is none."""
+        """Logarithm of the probability of one candidate; -inf for any other value."""
         index = self._steps.domain.find(value)
         if index is None:
             return -np.inf
         return float(self._log_each[np.searchsorted(self._steps.start, index, side="right") - 1])
 
     def probability(self, value: Any) -> float:
-        """Probability of one candidate; 0 for what is none."""
+        """Probability of one candidate; 0 for any other value."""
         return float(np.exp(self.log_probability(value)))
 
     def runs(self) -> tuple[Ints, Ints, Floats]:
@@ -100,9 +100,7 @@ class Law:
         return float((self._mass * outside).sum())
 
     def interval(self, confidence: float) -> tuple[Any, Any]:
-        """Two candidates between which the output lies with at least this probability, cut evenly
-        from both sides.
-        """
+        """Two candidates that enclose the output with at least this probability, at equal tails."""
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(
@@ -118,7 +116,7 @@ class Law:
         return domain.value(low), domain.value(high)
 
     def quantile(self, share: float) -> Any:
-        """The first candidate at which the probabilities of all up to it pass `share`."""
+        """The first candidate at which the cumulative probability exceeds `share`."""
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(

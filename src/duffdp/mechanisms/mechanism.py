@@ -86,7 +86,7 @@ class Mechanism(ABC):
         return [evidence.candidates(self.release(evidence, source))]
 
     def law(self, steps: StepFunction) -> Law:
-        """The explicit law over the candidates of a whole step function."""
+        """The output distribution over the candidates of a whole step function."""
         if steps.tail is not None:
             raise DuffError(
                 "law needs a whole step function, got a window. Use the steps() of the statistic."

@@ -48,7 +48,7 @@ class GeometricErrors:
         return 1 / (1 + peak * np.sin(angles / (2 * sensitivity)) ** 2)
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
         kind: Any = type(self)  # mypy takes no class for hashable
         return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 
@@ -197,7 +197,7 @@ class StaircaseErrors:
         return 2 * complement * sines / (points * angles * np.sinc(half / np.pi))
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
         kind: Any = type(self)  # mypy takes no class for hashable
         return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 

@@ -18,8 +18,8 @@ from duffdp.mechanisms.mechanism import Mechanism
 class PermuteAndFlip(Mechanism):
     """Mechanism that reports the least `c d - noise`, with exponential noise for each candidate.
 
-    Never worse in expectation than the exponential mechanism at the same epsilon, and better on
-    coarse domains.
+    Its expected distance is at most that of the exponential mechanism at the same epsilon, and
+    smaller on coarse domains.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class PermuteAndFlip(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record. Its privacy loss is
-    that of Laplace noise at worst; it is not bounded-range: do not account it as
-    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
-    (`tests/guarantees/neighbours_test.py`, `tests/guarantees/dominating_pairs_test.py`,
+    at most that of Laplace noise. It is not bounded-range: do not account for it as (epsilon^2 /
+    8)-zCDP. The domain is public. Draws are exact (`tests/guarantees/neighbours_test.py`,
+    `tests/guarantees/dominating_pairs_test.py`,
     `tests/sampling/race_test.py`).
 
     Utility
@@ -40,7 +40,7 @@ class PermuteAndFlip(Mechanism):
 
     Runtime
     -------
-    One random word and three logarithms for a run.
+    One random word and three logarithms per run.
 
     References
     ----------
@@ -63,5 +63,7 @@ class PermuteAndFlip(Mechanism):
         return permute_and_flip_log_weights(steps, c)
 
     def masses(self, windows: Windows) -> Floats:
-        """All of them at once: 512 laws of 19 candidates take a thirtieth of the time."""
+        """The probability of every run of several whole step functions, computed together, which is
+        up to thirty times as fast.
+        """
         return permute_and_flip_masses(windows, float(self.coefficient(windows)))

@@ -31,8 +31,8 @@ class PiecewiseLaplace:
     """Laplace noise whose scale grows with the local sensitivity, with about half the error of a
     ladder.
 
-    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighboring rungs
-    and those of neighboring data differ by little. With Z from a Laplace law of rate `c = 5/6
+    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so neighboring rungs and
+    those of neighboring data differ by little. With Z from a Laplace distribution of rate `c = 5/6
     epsilon` the output is the count plus, in the direction of Z, `J(0) + ... + J(k-1) + (|Z| - k)
     J(k)` for `k = floor(|Z|)`, rounded to a whole number and clamped to 0 .. most.
 
@@ -57,7 +57,7 @@ class PiecewiseLaplace:
 
     Runtime
     -------
-    A few additions a level up to the level drawn.
+    A few additions per level up to the drawn level.
 
     References
     ----------

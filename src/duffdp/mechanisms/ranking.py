@@ -26,14 +26,14 @@ class NoisyRanking(Geometric):
     Privacy
     -------
     The numbers with noise are epsilon-differentially private, all of them together, for neighbors
-    whose numbers differ by at most `sensitivity`, all differences added up. Their order is made of
-    them and of coins for ties, and costs nothing more, however many places are released.
+    whose numbers differ by at most `sensitivity`, all differences added up. Their order follows
+    from them and from coins for ties, and costs nothing more for any number of places.
 
     Utility
     -------
-    Two numbers that are g apart change places with a probability of about (2 + epsilon g) / 4
-    exp(-epsilon g), whatever the number of places; to draw the places one after another divides
-    epsilon among them.
+    Two numbers that differ by g are exchanged with a probability of about (2 + epsilon g) / 4
+    exp(-epsilon g), for any number of places. Drawing one place after another would divide epsilon
+    among them.
 
     Runtime
     -------

@@ -30,15 +30,16 @@ class Staircase(StaircaseErrors):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
-    the differences added up: they move a point by one step at most. Its range is not bounded: do
-    not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/mechanisms/staircase_test.py`).
+    all differences added up: they move a point by at most one step. Its range is not bounded: do
+    not account for it as (epsilon^2 / 8)-zCDP. Draws are exact
+    (`tests/mechanisms/staircase_test.py`).
 
     Utility
     -------
-    The first step has the width that makes the expected absolute noise least. For one number that
-    is 4, 15 and 59 % less than Laplace's at epsilon 1, 2 and 5; no noise with the same guarantee
-    has less (Geng and Viswanath). For two numbers 1, 5 and 34 %, for three 0.1, 1.5 and
-    20 %.
+    The first step has the width with the least expected absolute noise. Compared with Laplace noise
+    it is 4%, 15% and 59% less at epsilon 1, 2 and 5 for one number, 1%, 5% and 34% less for two,
+    and 0.1%, 1.5% and 20% less for three. For one number, no noise with the same guarantee has less
+    (Geng and Viswanath).
 
     Runtime
     -------

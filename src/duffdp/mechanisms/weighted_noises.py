@@ -42,7 +42,7 @@ class Noise(Protocol):
         """The noise that is not exceeded with this probability."""
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
 
 
 class WeightedNoise(NamedTuple):

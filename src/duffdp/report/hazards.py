@@ -96,18 +96,18 @@ def sign_off(
     ledger
         The ledger that they were charged to.
     sources
-        What no release can know, in your words: where `bounds`, `step`, `categories` and `keys`
-        came from, when the `plan` was fixed, other `publications` from the same data, and which
+        Facts that no release contains, in your words: the sources of `bounds`, `step`, `categories`
+        and `keys`, when the `plan` was fixed, other `publications` from the same data, and which
         `audit` was run.
 
     Returns
     -------
     list of dict
-        `topic`, `text`, and `open`: True where an answer is missing.
+        `topic`, `text`, and `open`: True if an answer is missing.
 
     Privacy
     -------
-    Made of public facts alone; not one released value is in it.
+    Made from public facts alone, without a released value.
 
     References
     ----------

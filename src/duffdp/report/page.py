@@ -50,42 +50,42 @@ def write(
     sources: Mapping[str, str] | None = None,
     engine_check: Checked | None = None,
 ) -> Path:
-    """Write a page about releases: what was found, how private and how wrong it is, and what a
-    reviewer has to know.
+    """Write a report about releases: their values, privacy and error, and the answers that a
+    reviewer needs.
 
     Parameters
     ----------
     releases
         A table, one release, several, or a mapping from a heading to each: `{"Age": release}`.
-        Those with the same groups stand in one table.
+        Those with the same groups are shown in one table.
     path
-        Where to write. The ending decides: `.html` is one file that needs no network, follows light
-        and dark and prints well; `.md` is Markdown.
+        The file to write. `.html` is one file that needs no network, follows the reader's light or
+        dark setting and prints well; `.md` is Markdown.
     ledger
-        The ledger the releases were charged to, for the gauge: anything with `epsilon` and
-        `remaining()`. Of a `Ledger` the page names the last hash.
+        The ledger that the releases were charged to: anything with `epsilon` and `remaining()`. For
+        a `Ledger` the report shows the last hash.
     title, author, source
-        The heading of the page, who made it, and what the data are called. They are printed as
-        they are: give what may be public.
+        The heading of the report, its author, and the name of the data. They are printed unchanged,
+        so they must be public.
     plan
         The file of the plan, for its name and a hash of it.
     sources
-        What a reviewer asks and no release knows, in your words: where `bounds`, `step`,
-        `categories` and `keys` came from, when the `plan` was fixed, other `publications` from the
-        same data, which `audit` was run. What is missing is marked.
+        Facts that a reviewer needs and no release contains, in your words: the sources of `bounds`,
+        `step`, `categories` and `keys`, when the `plan` was fixed, other `publications` from the
+        same data, which `audit` was run. Missing answers are marked.
     engine_check
-        The result of `duffdp.audit.check_engine` for the engine that holds the data, or
-        `EngineCheck.from_file(path)` of one that was kept. The page prints its first line.
+        The result of `duffdp.audit.check_engine` for the engine that holds the data, or a stored
+        one by `EngineCheck.from_file(path)`. The report shows its first line.
 
     Returns
     -------
     Path
-        Where the page is.
+        The path of the report.
 
     Privacy
     -------
-    Made of releases and public parameters alone, so the page may be published where the values may.
-    It says so in large letters if a draw was seeded and is not private.
+    Made from releases and public parameters alone, so the report may be published wherever the
+    values may. If a draw was seeded and is not private, the report states this in large letters.
 
     References
     ----------

@@ -18,25 +18,25 @@ _STYLE = (
 def write_profile(
     profile: Profile, path: str | Path, title: str = "Private profile", *, author: str | None = None
 ) -> Path:
-    """Write a page about a profile: its table, what to look at, and what it means.
+    """Write a report about a profile: its table, remarks, and explanations.
 
     Parameters
     ----------
     profile
         The profile.
     path
-        Where to write; the ending decides: `.html` or `.md`.
+        The file to write: `.html` or `.md`.
     title, author
-        The heading of the page and who made it. They are printed as they are.
+        The heading of the report and its author. They are printed unchanged.
 
     Returns
     -------
     Path
-        Where the page is.
+        The path of the report.
 
     Privacy
     -------
-    Made of released numbers and public facts alone.
+    Computed from released numbers and public facts alone.
 
     References
     ----------

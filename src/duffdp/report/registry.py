@@ -147,8 +147,8 @@ def registry_entry(
     title, author
         The name of the data product, and who fills in the entry.
     sources
-        What no release knows, in your words: `curator`, `purpose`, `region`, `sector`, `actors` and
-        `justification`, and those that `write` takes.
+        Facts that no release contains, in your words: `curator`, `purpose`, `region`, `sector`,
+        `actors` and `justification`, and those of `write`.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def registry_entry(
 
     Privacy
     -------
-    Made of public facts alone; not one released value is in it. A seeded release is refused.
+    Made from public facts alone, without a released value. A seeded release is refused.
 
     References
     ----------

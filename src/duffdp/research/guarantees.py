@@ -41,12 +41,12 @@ class Tailed(Protocol):
 
 
 def exact_error_within(law: Tailed, target: Any, eta: float) -> float:
-    """The least error that the output of a law stays within with probability 1 - eta.
+    """The least error that an output stays within with probability 1 - eta, exactly.
 
     Parameters
     ----------
     law
-        The explicit law of a mechanism.
+        The explicit output distribution of a mechanism.
     target
         The statistic of the data set.
     eta
@@ -308,8 +308,7 @@ def growth_constant(steps: StepFunction) -> float:
 def error_probability(
     steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, t: float
 ) -> float:
-    """A bound on the probability that the output errs by more than t (the paper's Theorem 1), at
-    most 1.
+    """A bound on the probability of an error above t (the paper's Theorem 1), at most 1.
 
     With g = 1 / (2 beta*(t / (e - 1))): 2 N exp(-c g) / #{d <= g}, where c is epsilon / 2 and N the
     number of candidates.
@@ -367,8 +366,8 @@ def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, et
     """A bound on the error that holds with probability 1 - eta (the paper's Corollary 1).
 
     (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W Lambert's
-    function and C from `growth_constant`. Where beta exceeds 1/2, for which C promises nothing, 1/2
-    is taken, which is valid too. Never more than the distance to the farther bound.
+    function and C from `growth_constant`. If beta exceeds 1/2, where C has no guarantee, 1/2 is
+    used, which is valid too. The result is at most the distance to the farther bound.
 
     Parameters
     ----------
@@ -421,12 +420,13 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before
     clipping.
 
-    6 SS / epsilon * tan(pi (1 - eta) / 2) with beta = epsilon / 6: exact, and of order 1 / eta.
+    This is 6 SS / epsilon * tan(pi (1 - eta) / 2) with beta = epsilon / 6, exactly; it is of order
+    1 / eta.
 
     Parameters
     ----------
     sensitivity
-        Of the statistic at the data set.
+        The sensitivity of the statistic at the data set.
     epsilon
         The privacy loss.
     eta

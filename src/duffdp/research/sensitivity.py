@@ -1,6 +1,6 @@
 """Sensitivities of a statistic to one record: local, at distance k, global and smooth.
 
-Neighbors differ by one record that joins or leaves. Not private.
+Neighbors differ by one added or removed record. Not private.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ HULL_ROUNDING = 1e-12
 class Sensitivity:
     """Local, global and smooth sensitivity of a statistic at a data set.
 
-    `median`, `quantile`, `mean` and `mode` make one from data. Made by hand it serves any ladder:
-    local sensitivities at distance 0, 1, 2, ... (or upper bounds of them) from whatever source.
+    `median`, `quantile`, `mean` and `mode` compute one from data. You can also construct one from
+    any local sensitivities at distance 0, 1, 2, ... (or upper bounds of them).
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class Sensitivity:
 
     Privacy
     -------
-    Not private: everything here depends on the data without noise. It is the input of a baseline
-    and never a release.
+    Not private: it depends on the data without noise. It is the input of a baseline and not a
+    release.
 
     Runtime
     -------
@@ -129,8 +129,8 @@ class Sensitivity:
         return smooth if smooth.ndim else float(smooth)
 
     def log_smooth(self, beta: Any) -> Floats:
-        """Logarithm of the smooth sensitivity, which stays finite where it underflows itself; -inf
-        if no record matters.
+        """Logarithm of the smooth sensitivity, which is finite even if the sensitivity underflows;
+        -inf if no record matters.
         """
         betas = np.asarray(beta, dtype=np.float64)
         if not ((betas >= 0) & np.isfinite(betas)).all():
@@ -280,8 +280,8 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbors differ by one record that joins or leaves; the median of no records is
-    the lower bound.
+    Not private. Neighbors differ by one added or removed record; the median of no records is the
+    lower bound.
 
     Runtime
     -------
@@ -325,8 +325,8 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbors differ by one record that joins or leaves; the quantile of no records is
-    the lower bound for q up to 1/2 and the upper bound above it.
+    Not private. Neighbors differ by one added or removed record; the quantile of no records is the
+    lower bound for q up to 1/2 and the upper bound above it.
 
     Runtime
     -------
@@ -408,7 +408,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbors differ by one record that joins or leaves; the mean of no records is the
+    Not private. Neighbors differ by one added or removed record; the mean of no records is the
     middle of the bounds.
 
     Runtime
@@ -474,8 +474,8 @@ def _largest_moves(gap: Ints, reach: int, max_changes: int) -> npt.NDArray[np.fl
 def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
     """Sensitivities of the most common value.
 
-    On a grid the change is the difference of the values; between categories it is 1. With ties the
-    mode may be any of them, and the sensitivity is the largest that any choice allows; `value` is
+    On a grid the change is the difference of the values; between categories it is 1. With ties any
+    of the tied values is a mode, and the sensitivity is the largest over these choices; `value` is
     the first.
 
     Parameters
@@ -493,12 +493,12 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbors differ by one record that joins or leaves.
+    Not private. Neighbors differ by one added or removed record.
 
     Runtime
     -------
-    O(n) after counting: what two values need to become modes in turn depends on their counts alone,
-    and n records have at most sqrt(2 n) different counts.
+    O(n) after counting, because the changes that make two values modes depend on their counts
+    alone, and n records have at most sqrt(2 n) different counts.
 
     References
     ----------

@@ -16,8 +16,8 @@ class Cells(TotalsStatistic):
 
     Privacy
     -------
-    One record lies in one cell at most, so that all numbers together move by 1 when it joins or
-    leaves (`tests/statistics/cells_test.py`). Not private by themselves: noise goes on top.
+    One record is in at most one cell, so all numbers together change by at most 1 when it is added
+    or removed (`tests/statistics/cells_test.py`). Not private without noise.
 
     Runtime
     -------

@@ -19,7 +19,7 @@ class Count(TotalsStatistic):
 
     Privacy
     -------
-    Moves by 1 when one record joins or leaves. Not private by itself: noise goes on top.
+    Changes by 1 when one record is added or removed. Not private without noise.
 
     References
     ----------

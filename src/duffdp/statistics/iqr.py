@@ -45,25 +45,26 @@ MAX_IQR_NUMBERS = 2**18  # computed at once
 class InterquartileRange(DistanceStatistic):
     """The third quartile minus the first; 0 if there is no record.
 
-    The distance of a candidate is the fewest changes after which what can be reached, from the
-    narrowest range to the widest, holds it.
+    The distance of a candidate is the fewest changes k for which it is between the narrowest and
+    the widest range that k changes can reach.
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2
+    Changes by at most 1 when one record is added or removed; rate 1/2
     (`tests/guarantees/neighbours_test.py`). The widest range after k changes is the widest stretch
     of ceil((n + k) / 2) ranks around the middle, the narrowest the narrowest of floor((n - k) / 2);
-    a record that joins or leaves moves a stretch by at most one rank. Clamped and snapped records;
+    one added or removed record moves a stretch by at most one rank. Clamped and snapped records;
     candidates are 0 to the range of the bounds.
 
     Utility
     -------
-    About k / 2 ranks at either quartile for k changes: bounds play no part while these lie inside.
+    About k / 2 ranks at either quartile for k changes. The bounds have no effect while these ranks
+    are inside.
 
     Runtime
     -------
-    One pass for the ranks around both quartiles, and numbers of the order of the square of the
-    levels, at most 8,192 of them in a window.
+    One pass for the ranks around both quartiles, and work that grows with the square of the number
+    of levels, at most 8,192 per window.
 
     References
     ----------

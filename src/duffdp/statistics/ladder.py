@@ -30,9 +30,9 @@ class Statistic(Protocol):
 
     Privacy
     -------
-    When one record joins or leaves, `max(change) - min(change)` of the distances, times `unit`,
+    When one record is added or removed, `max(change) - min(change)` of the distances, times `unit`,
     must be at most 1 / `rate`: 2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches
-    for a pair of data sets that break it.
+    for a counterexample.
 
     References
     ----------
@@ -77,17 +77,17 @@ def ladder(
 
     Privacy
     -------
-    The distance moves by at most 1 when one record joins or leaves: with k rungs around `value`, k
-    + 1 rungs of a neighbor reach as far. It never exceeds the true dataset distance. The result is
-    not private: draw from it with a mechanism.
+    The distance moves by at most 1 when one record is added or removed, because k + 1 rungs of a
+    neighbor reach as far as k rungs around `value`. It is at most the true dataset distance. The
+    result is not private: draw from it with a mechanism.
 
     Utility
     -------
-    Errs by about 2 I(0) / epsilon, with tails that fall exponentially in the number of rungs.
+    The error is about 2 I(0) / epsilon, with tails that fall exponentially in the number of rungs.
 
     Runtime
     -------
-    One step of exact arithmetic a rung, until the domain is covered.
+    One step of exact arithmetic per rung, until the domain is covered.
 
     References
     ----------
@@ -113,16 +113,16 @@ def ladder(
 
 
 def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
-    """The step function of a statistic of which one knows the values that k changes can reach.
+    """The step function of a statistic for which the values that k changes can reach are known.
 
     A candidate is at distance k if k is the first with `low_k <= x <= high_k`.
 
     Parameters
     ----------
     intervals
-        `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval holds the
-        one before, and that of k + 1 changes holds the interval of k changes of every neighbor, as
-        exact reaches and hulls of them do.
+        `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval contains
+        the one before it, and the interval of k + 1 changes contains that of k changes of every
+        neighbor. Exact reaches, and hulls of them, have both properties.
     domain
         A grid of numbers: the public candidates.
 
@@ -133,8 +133,8 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
 
     Privacy
     -------
-    The distance moves by at most 1 when one record joins or leaves, by the second condition. The
-    result is not private: draw from it with a mechanism.
+    The distance moves by at most 1 when one record is added or removed, by the second condition.
+    The result is not private: draw from it with a mechanism.
 
     References
     ----------

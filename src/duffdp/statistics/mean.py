@@ -63,17 +63,17 @@ class Mean(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2
+    Changes by at most 1 when one record is added or removed; rate 1/2
     (`tests/guarantees/neighbours_test.py`). Public domain.
 
     Utility
     -------
-    Within k changes the mean reaches an interval [lo_k, hi_k] around the truth; about k (b - a) / n
-    to a side.
+    Within k changes the mean can reach an interval [lo_k, hi_k] around its value, about k (b - a) /
+    n to either side.
 
     Runtime
     -------
-    One pass for the exact sum and the extreme records; one step of exact integer arithmetic a
+    One pass for the exact sum and the extreme records; one step of exact integer arithmetic per
     level. `steps` has up to n + 1 levels.
 
     References
@@ -99,8 +99,8 @@ class Mean(DistanceStatistic):
         )
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        """The candidates up to the distance `max_distance` beyond that of the closest, and the rest
-        as tails.
+        """The candidates up to `max_distance` beyond the distance of the closest one; the others
+        are tails.
         """
         domain: Grid = scope.domain
         levels = math.ceil(min(max_distance + 1, MAX_MEAN_LEVELS))
@@ -191,27 +191,26 @@ def _reach(smallest: Ints, total: int, n: int, top: int, levels: int) -> Iterato
 class SoftCounts(TotalsStatistic):
     """Sums of the distances of all records from the lower and from the upper bound, in steps.
 
-    The number of records is a part of neither of them, and yet both together tell the mean: it
-    divides the range as the first is to the second.
+    The mean follows from both without the number of records: it divides the range in the ratio of
+    the first to the second.
 
     Parameters
     ----------
     ends
-        Two candidates that take the place of the bounds: records beyond them count as if they were
-        there.
+        Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
         Whether steps are the levels whose squares are added up next: one pass is enough for both.
 
     Privacy
     -------
-    A record at step i of B (at least 1) adds i to one and B - i to the other: together they move by
-    exactly B when one record joins or leaves, and so does the number of records stay private. Not
-    private by itself: noise goes on top (`tests/guarantees/neighbours_test.py`).
+    A record at step i of B (at least 1) adds i to one and B - i to the other. So together they
+    change by exactly B when one record is added or removed, and the number of records stays
+    private. Not private without noise (`tests/guarantees/neighbours_test.py`).
 
     Utility
     -------
-    With staircase noise the mean errs by 0.75 to 1 (upper - lower) / (epsilon n), least where it
-    lies in the middle of the bounds, and a third less at epsilon 5.
+    With staircase noise the error of the mean is 0.75 to 1 times (upper - lower) / (epsilon n). It
+    is least in the middle of the bounds, and a third less at epsilon 5.
 
     References
     ----------
@@ -240,9 +239,7 @@ class SoftCounts(TotalsStatistic):
         return [(group.levels, group.records * widest - group.levels) for group in sums]
 
     def sensitivity(self, domain: Ordered) -> int:
-        """The most by which one record moves both together: 1 for a single candidate, so that they
-        always tell how many records there are.
-        """
+        """The most by which one record moves both together; for a single candidate it is 1."""
         return max(1, self.levels(domain).top)
 
 

@@ -77,22 +77,21 @@ class Quantile(RankDistances, DistanceStatistic):
         is one third.
     utility
         "distance": the fewest records to add or remove that make a candidate the quantile (the
-        paper's utility). "signed": the same, and below 0 for the quantile itself if many records
-        are tied there: 1 minus the fewest records to add or remove until it is the quantile no
-        more. The most accurate of the three. "rank": |(1-q) * records below - q * records above| /
-        max(q, 1-q), the paper's u_2.
+        paper's utility). "signed": the same, except for the quantile itself: 1 minus the fewest
+        records to add or remove until it is no longer the quantile. It is the most accurate of the
+        three. "rank": |(1-q) * records below - q * records above| / max(q, 1-q), the paper's u_2.
     inside
-        For q = 0 and 1 and the first two utilities: the record that so many others lie beyond is
-        meant, instead of the least or the largest one.
+        For q = 0 and 1 and the first two utilities: the number of records beyond the one that is
+        aimed at, instead of the least or the largest record.
 
     Privacy
     -------
-    Each changes by at most 1 when one record joins or leaves, and needs the rate 1/2
+    Each utility changes by at most 1 when one record is added or removed, and needs the rate 1/2
     (`tests/guarantees/neighbours_test.py`). Clamped and snapped records, public domain.
 
     Utility
     -------
-    Each grows by 1 / max(q, 1-q) for every rank away from the quantile.
+    Each utility grows by 1 / max(q, 1-q) with every rank away from the quantile.
 
     Runtime
     -------

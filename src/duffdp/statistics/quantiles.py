@@ -64,16 +64,16 @@ class Quantiles(BaseStatistic):
     qs
         Different numbers from 0 to 1, in any order, each read as for `Quantile`.
     records
-        A number of records that was released before: gaps are compared with shares of it. Without
-        it a size is drawn together with the quantiles.
+        A number of records that was drawn before: gaps are compared with shares of it. Without it,
+        a size is drawn together with the quantiles.
     ends
-        Two candidates, from a private range that was released before: records beyond them count as
-        if they were there. Candidates are counted from the first of them.
+        Two candidates, from a private range that was drawn before: records beyond them count as the
+        nearer one. Candidates are counted from the first of them.
 
     Privacy
     -------
-    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which says how far one
-    record moves its score.
+    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which documents how far
+    one record moves its score.
 
     Runtime
     -------
@@ -99,8 +99,8 @@ class Quantiles(BaseStatistic):
     ) -> Inquiry[RankProfiles]:
         """The values within about `reach` ranks of every quantile, for every group.
 
-        Any reach will do. Beyond the one that is chosen for this epsilon lies what is drawn about
-        one time in 10**10, if records are spread evenly.
+        The distribution is the same for every reach. Values beyond the reach that is chosen for
+        this epsilon are drawn about once in 10**10, if records are spread evenly.
         """
         qs, count = self.qs, len(self.qs)
         if reach is None:

@@ -37,8 +37,8 @@ class RankDistances(ABC):
         return rank
 
     def windows_of(self, ranks: GroupedRanks, domain: Ordered) -> Windows:
-        """Runs from `first` to `last` of every group: each distinct value and the gap after it; in
-        front the tail and the first gap.
+        """The runs of every group from `first` to `last`: the tail and the first gap, then each
+        distinct value and the gap after it.
         """
         totals, first, last = ranks.total, ranks.first, ranks.last
         value, cumulative, begin, end = _cumulative(ranks)

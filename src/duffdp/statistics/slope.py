@@ -41,30 +41,30 @@ Residuals = tuple[Floats, Floats, Floats]
 class Slope(DistanceStatistic):
     """The slope of y over x: the median of the slopes of all pairs of records.
 
-    A candidate b is the slope if as many pairs have a slope above b as below. Let Q be the one
-    number less the other. With n records, k more change Q by at most k n + k (k - 1) / 2, and the
-    distance of b is the least k for which that is |Q| or more.
+    A candidate b is the slope if as many pairs have a slope above b as below. Let Q be the
+    difference of these two numbers. With n records, k added records change Q by at most k n + k (k
+    - 1) / 2. The distance of b is the least k for which this is at least |Q|.
 
     Parameters
     ----------
     utility
         "distance": in whole records. "balance": the same in sixteenths of a record, which is more
-        accurate where epsilon is large.
+        accurate for a large epsilon.
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2
+    Changes by at most 1 when one record is added or removed; rate 1/2
     (`tests/statistics/slope_test.py`). The candidates are public; x and y need no bounds.
 
     Utility
     -------
-    Of n records with pairs whose slopes have the density f at their median, the answer errs by
-    about 1 / (f n epsilon) beside the error of the sample.
+    For n records whose pairs have slopes with the density f at their median, the error is about 1 /
+    (f n epsilon), in addition to the sampling error.
 
     Runtime
     -------
-    Pairs of records are listed as far as the law needs them, about 100 n / epsilon of them and
-    some 2**24 at most, and all records are sorted a few dozen times. `steps` lists all pairs.
+    About 100 n / epsilon pairs of records are listed, and some 2**24 at most, and all records are
+    sorted a few dozen times. `steps` lists all pairs.
 
     References
     ----------

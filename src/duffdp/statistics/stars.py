@@ -26,15 +26,15 @@ class Stars(GraphCount):
     Parameters
     ----------
     nodes
-        The public number of nodes, those without edges included. It bounds what comes out, not
-        which nodes are read.
+        The public number of nodes, including those without edges. It bounds the output, not which
+        nodes are read.
     k
         Edges of a star: 2 or more.
 
     Privacy
     -------
-    Neighbors differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
-    may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
+    Neighbors differ in one edge between any two nodes, also new ones; `nodes` is public and may be
+    wrong. One edge moves the distance by at most 1, so the rate is 1/2
     (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility

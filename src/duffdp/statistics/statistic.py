@@ -65,14 +65,14 @@ class DistanceStatistic(BaseStatistic):
         """The candidates up to about a distance in every group, and the rest as tails."""
 
     def listed_windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        """These windows with runs in the order of the candidates, from which a law is computed."""
+        """These windows with runs in the order of the candidates, to compute distributions."""
         return self.windows(scope, max_distance)
 
     def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Windows]:
         return self.windows(scope, self.distance_for(scope.domain, epsilon, TAIL_NATS))
 
     def distance_for(self, domain: PublicSet, epsilon: float, nats: float) -> float:
-        """The distance beyond which all candidates together weigh less than so many nats."""
+        """The distance beyond which the weights of all candidates together are below exp(-nats)."""
         return (nats + math.log(self.outputs(domain).size)) / (float(self.rate) * epsilon)
 
 
@@ -92,6 +92,6 @@ class TotalsStatistic(BaseStatistic):
         return Totals(numbers, self.sensitivity(scope.domain))
 
     def of_records(self, values: Any, domain: PublicSet) -> tuple[int, ...]:
-        """The numbers of records that a caller holds, without noise: not private."""
+        """The numbers for records in the caller's memory, without noise: not private."""
         (numbers,) = answer_records(self.totals(domain), values, domain)
         return numbers

@@ -39,12 +39,12 @@ class Sum(TotalsStatistic):
     Parameters
     ----------
     ends
-        Two candidates that replace the bounds: records beyond them count as if they were there.
+        Two candidates that replace the bounds: records beyond them count as the nearer one.
 
     Privacy
     -------
-    Moves by at most the larger absolute value of both bounds, or ends, when one record joins or
-    leaves. Not private by itself: noise goes on top.
+    Changes by at most the larger absolute value of both bounds, or ends, when one record is added
+    or removed. Not private without noise.
 
     References
     ----------

@@ -51,20 +51,20 @@ class Triangles(GraphCount):
     """The number of triangles, with the ladder of its local sensitivities under edge privacy.
 
     After t edges have been added or removed, one more edge moves the number of triangles by at most
-    `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`, with a the common
-    neighbors of the pair and b the nodes adjacent to one of the two alone. Any whole number may
-    be a node, so there are always nodes without edges.
+    `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`, where a is the number of
+    common neighbors of the pair and b the number of nodes adjacent to exactly one of the two. Any
+    whole number may be a node, so there are always nodes without edges.
 
     Parameters
     ----------
     nodes
-        The public number of nodes, those without edges included. It bounds what comes out, not
-        which nodes are read.
+        The public number of nodes, including those without edges. It bounds the output, not which
+        nodes are read.
 
     Privacy
     -------
-    Neighbors differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
-    may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
+    Neighbors differ in one edge between any two nodes, also new ones; `nodes` is public and may be
+    wrong. One edge moves the distance by at most 1, so the rate is 1/2
     (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
@@ -73,8 +73,8 @@ class Triangles(GraphCount):
 
     Runtime
     -------
-    The sum of squared degrees at worst; pairs of nodes with too few neighbors to matter are left
-    out. Memory is bounded: paths are counted for a block of nodes at a time.
+    At most the sum of squared degrees; pairs of nodes with too few neighbors to matter are skipped.
+    Memory is bounded, because paths are counted for one block of nodes at a time.
 
     References
     ----------

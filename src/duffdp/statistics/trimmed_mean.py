@@ -27,8 +27,8 @@ MAX_TRIMMED_LEVELS = 2**12  # work grows with their square; the rest is left to 
 class TrimmedMean(DistanceStatistic):
     """The mean of the records without the floor(trim n) smallest and the floor(trim n) largest.
 
-    The distance of a candidate is the fewest changes after which what can be reached, from the
-    lowest trimmed mean to the highest, holds it.
+    The distance of a candidate is the fewest changes k for which it is between the lowest and the
+    highest trimmed mean that k changes can reach.
 
     Parameters
     ----------
@@ -37,20 +37,21 @@ class TrimmedMean(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). For so many that leave and so many that join, every
-    rank is largest when the smallest leave and the others join at the upper bound, so the highest
-    trimmed mean after k changes is the largest of k + 1 numbers; it is at least what a neighbor
-    reaches with one change less. Clamped and snapped records, public domain.
+    Changes by at most 1 when one record is added or removed; rate 1/2
+    (`tests/guarantees/neighbours_test.py`). For given numbers of removed and added records, every
+    rank is largest if the smallest are removed and the others added at the upper bound. So the
+    highest trimmed mean after k changes is the largest of k + 1 numbers, and at least the highest
+    one that a neighbor reaches with k - 1 changes. Clamped and snapped records, public domain.
 
     Utility
     -------
-    While fewer changes than are cut off at an end suffice, the bounds play no part in the distance.
+    The bounds have no effect on distances up to the number of records that are cut off at either
+    end.
 
     Runtime
     -------
-    The counts of all distinct values, and numbers of the order of the square of the levels, at most
-    4,096 of them in a window.
+    The counts of all distinct values, and work that grows with the square of the number of levels,
+    at most 4,096 per window.
 
     References
     ----------

@@ -65,11 +65,11 @@ class Variance(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). What k changes reach is bounded by removing k records
-    at the mean of what is left and adding k at the bounds, and by cutting k records off at either
-    end and adding k at the mean of the rest. Clamped and snapped records, rounded to at most 2**16
-    levels; public candidates.
+    Changes by at most 1 when one record is added or removed; rate 1/2
+    (`tests/guarantees/neighbours_test.py`). The variances that k changes can reach are bounded
+    above by removing k records at the mean of the rest and adding k at the bounds, and below by
+    cutting off k records at either end and adding k at the mean of the rest. Clamped and snapped
+    records, rounded to at most 2**16 levels; public candidates.
 
     Utility
     -------
@@ -263,8 +263,7 @@ class Moments(TotalsStatistic):
     Parameters
     ----------
     ends
-        Two candidates that take the place of the bounds: records beyond them count as if they were
-        there.
+        Two candidates that replace the bounds: records beyond them count as the nearer one.
 
     Privacy
     -------

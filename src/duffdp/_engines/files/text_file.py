@@ -42,8 +42,8 @@ class TextFile:
         A file, a folder or a pattern.
     types
         For some columns "text", "integer", "double", "boolean", "date", "timestamp", or
-        "timestamp[Europe/Berlin]" for times that clocks of a zone showed; of the others, the column
-        of values is read as the bounds say, and all else is text.
+        "timestamp[Europe/Berlin]" for local times of a zone. Of the other columns, the column of
+        values is read as the bounds imply, and all others are text.
     decimal
         The mark before the decimals of a number, "." or ",". With a comma, a number with a point is
         ignored unless `thousands` is a point.
@@ -52,20 +52,20 @@ class TextFile:
         which is a no-break space too. Digits in other groups are no number. None: a number with
         such a mark is ignored.
     date_format
-        How dates and times are written, such as "%d.%m.%Y %H:%M"; ISO 8601 if it is not given.
+        The format of dates and times, such as "%d.%m.%Y %H:%M"; ISO 8601 by default.
     encoding
-        How characters are stored: "utf-8", where a field that is not valid UTF-8 is read as
+        The encoding of characters: "utf-8", where a field that is not valid UTF-8 is read as
         windows-1252, or an encoding with one byte for each character, such as "windows-1252" or
         "iso-8859-2".
     skip_rows
-        How many lines above the header are skipped, such as titles; rows in Excel. The next one
-        names the columns.
+        The number of skipped lines above the header, such as titles; rows in Excel. The next one
+        has the column names.
 
     Privacy
     -------
-    What is said here is public and must not come from the records. Each field is read by itself,
-    whatever the others are; one that does not fit is missing. With a declared type, a column is
-    checked as one of Parquet is, before a record is read.
+    These declarations are public and must not come from the records. Each field is read
+    individually, and a field that does not fit is missing. With a declared type, a column is
+    checked before a record is read, as in Parquet.
 
     References
     ----------

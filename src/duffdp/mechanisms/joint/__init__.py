@@ -40,24 +40,24 @@ class Joint:
     The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the
     probability is proportional to `exp(-epsilon/2 * score)`, over all sorted places in the domain
     and all s that are 1, 2, ... times 16 / epsilon. Records at one value are spread over the width
-    of their candidate, so that a gap may begin within a tie.
+    of their candidate, so a gap may begin within a tie.
 
     Parameters
     ----------
     epsilon
-        The privacy loss for all quantiles together; above 64 the law is that of 64.
+        The privacy loss for all quantiles together; above 64 the output distribution is that of 64.
 
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
-    range. For any fixed (s, t) a record that joins adds 1 in all to the gaps, so the score moves by
-    at most 1. With s held at the true number of records, as published, every gap moves and the
-    score by up to `2 (1 - smallest share)`: making s part of the output nearly halves the noise
+    range. For any fixed (s, t) an added record adds 1 in all to the gaps, so the score moves by at
+    most 1. With s fixed at the true number of records, as published, every target moves, and the
+    score by up to `2 (1 - smallest share)`. So drawing s nearly halves the noise
     (`tests/mechanisms/joint_test.py` enumerates both).
 
     Utility
     -------
-    Deciles err by about 3.5 / epsilon ranks, whatever the number of records.
+    The error of deciles is about 3.5 / epsilon ranks, for any number of records.
 
     Runtime
     -------

@@ -108,7 +108,7 @@ class ErrorExponential:
     Privacy
     -------
     Pure epsilon-differential privacy in real arithmetic: u_1 changes by at most the global
-    sensitivity of T. Draws are floating point and can betray the truth by their low bits.
+    sensitivity of T. Draws are floating point, so their low bits can reveal the true value.
 
     Utility
     -------

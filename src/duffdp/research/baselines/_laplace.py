@@ -50,8 +50,8 @@ class Laplace(NoiseMechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. Draws are floating point and can betray
-    the truth by their low bits.
+    Pure epsilon-differential privacy in real arithmetic. Draws are floating point, so their low
+    bits can reveal the true value.
 
     Utility
     -------

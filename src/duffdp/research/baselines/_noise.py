@@ -179,11 +179,11 @@ class NoiseMechanism(ABC):
         """Scale and shape of the noise for a data set."""
 
     def law(self, sensitivity: Sensitivity) -> NoiseLaw:
-        """The explicit law of the clipped output."""
+        """The output distribution after clipping."""
         return NoiseLaw(sensitivity.value, *self.fit(sensitivity), sensitivity.bounds)
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
-        """One clipped output, or an array of `size` independent ones. Floating point: not for
+        """One clipped output, or an array of `size` independent ones, in floating point and not for
         release.
         """
         law = self.law(sensitivity)

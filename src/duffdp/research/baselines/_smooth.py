@@ -36,8 +36,8 @@ class SmoothLaplace(NoiseMechanism):
 
     Privacy
     -------
-    (epsilon, delta)-differential privacy in real arithmetic. Draws are floating point and can
-    betray the truth by their low bits.
+    (epsilon, delta)-differential privacy in real arithmetic. Draws are floating point, so their low
+    bits can reveal the true value.
 
     Utility
     -------
@@ -418,8 +418,8 @@ class SmoothCauchy(NoiseMechanism):
     -------
     Pure epsilon-differential privacy in real arithmetic. A shift by a scale costs at most the
     steepest slope of the log density, (gamma - 1)^((gamma - 1) / gamma); a stretch by exp(beta) at
-    most max(1, gamma - 1) beta (`tests/research/baselines_test.py`). Draws are floating point and
-    can betray the truth by their low bits.
+    most max(1, gamma - 1) beta (`tests/research/baselines_test.py`). Draws are floating point, so
+    their low bits can reveal the true value.
 
     Utility
     -------
