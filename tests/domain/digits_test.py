@@ -205,6 +205,7 @@ def test_every_engine_agrees_bit_by_bit(engine, kind):
         (ranks,) = group.ranks((Fraction(1, 2), 3))
         places = ranks.values.tolist()
         assert ranks.counts.tolist() == [wanted.count(at) for at in places]
+        places = places[:: len(places) // 40 + 1]
         asked = [ColumnRequest(0, np.array([0]), RankAt(at)) for at in places]  # in one round
         found = [answer[0] for answer in group.engine.answer(asked)]
         assert found == [(sum(x < at for x in wanted), wanted.count(at)) for at in places]

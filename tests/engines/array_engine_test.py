@@ -49,6 +49,7 @@ from duffdp._engines.requests import (
     ValueCounts,
 )
 from duffdp._engines.selection import select
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import SourceTable
 from duffdp._sampling.entropy import entropy
 from duffdp.domain import Membership, Presence
@@ -569,7 +570,9 @@ def test_rows_of_frames(library, name, selection):
     keys = [key if isinstance(key, tuple) else (key,) for key in where.get("keys", [()])]
     for domain in DOMAINS[name]:
         chosen = select(name, where.get("by"), where.get("keys"), where.get("unit"))
-        table = SourceTable(data, chosen, domain.kind, lambda *_, domain=domain: domain)
+        table = SourceTable(
+            data, chosen, domain.kind, lambda *_, domain=domain: domain, OpenSources()
+        )
         names = table.selection
         memory = MemoryRows(
             table.adapter, names.values[0], names.by, table.keys, names.unit, Cap(1)
@@ -589,7 +592,9 @@ def test_pairs_of_frames():
     table = {name: TABLE[name] for name in ("x", "i", "g")}
     for library in ("pandas", "polars", "pyarrow"):
         chosen = select(None, "g", ["b", "none", "a"], None, pair=("x", "i"))
-        opened = SourceTable(ENGINES[library](table), chosen, "float", lambda *_: Grid(-10.0, 10.0))
+        opened = SourceTable(
+            ENGINES[library](table), chosen, "float", lambda *_: Grid(-10.0, 10.0), OpenSources()
+        )
         memory = MemoryRows(opened.adapter, "x", ("g",), opened.keys, None, Cap(1))
         (pairs,) = memory.pair_engine("i", entropy(1)).answer(
             [ColumnRequest(0, np.array([0, 1, 2]), PairRecords())]

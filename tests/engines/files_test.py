@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 import duffdp
 from covering import every_pair
 from duffdp import UnsupportedData
-from duffdp._engines.files import text_records
+from duffdp._engines.files import copied, text_records
 from duffdp._engines.files.csv import read_layout
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import open_path, unreadable
 from duffdp._engines.files.text_records import Form, survey
 
@@ -30,7 +31,7 @@ SURE = 1e5
 
 def rows(path, columns, value=None, kind="category", connection=None):
     """The records of a file, in no order."""
-    opened = open_path(path, columns, values=(value,), kind=kind, connection=connection)
+    opened = open_path(path, connection).columns(ReadRequest(columns, values=(value,), kind=kind))
     try:
         found = opened.rows().fetchall()
     except Exception as error:
@@ -472,7 +473,11 @@ def test_the_session_decides_nothing(tmp_path):
 
 def test_only_the_column_of_values_has_a_type(tmp_path):
     (tmp_path / "t.csv").write_text("x,g,p\n1,1,00\n2.5,1.0,0\nfour,2020-01-01,1e5\n")
-    relation = open_path(tmp_path / "t.csv", ["x", "g", "p"], values=("x",), kind="int").rows()
+    relation = (
+        open_path(tmp_path / "t.csv")
+        .columns(ReadRequest(["x", "g", "p"], values=("x",), kind="int"))
+        .rows()
+    )
     assert list(map(str, relation.types)) == ["DOUBLE", "VARCHAR", "VARCHAR"]
     assert Counter(relation.fetchall()) == Counter(
         [(1, "1", "00"), (2.5, "1.0", "0"), (None, "2020-01-01", "1e5")]
@@ -485,7 +490,9 @@ def test_only_the_column_of_values_has_a_type(tmp_path):
     ):
         (tmp_path / "t.jsonl").write_text("")
         for file in ("t.csv", "t.jsonl"):
-            opened = open_path(tmp_path / file, ["x"], values=("x",), kind=kind)
+            opened = open_path(tmp_path / file).columns(
+                ReadRequest(["x"], values=("x",), kind=kind)
+            )
             for relation in (opened.types, opened.rows()):
                 assert [str(found) for found in relation.types] == [name]
 
@@ -596,7 +603,7 @@ def test_patterns_and_folders(tmp_path):
             f"{tmp_path}/{folder}/**/*{ending}",
             f"{tmp_path}/{folder}/**/*",
         ):
-            assert open_path(data, ["a", "b"]).untyped
+            assert open_path(data).columns(ReadRequest(["a", "b"])).untyped
             assert rows(data, ["a", "b"]) - Counter([('"', None)]) == expected
         if ending != ".jsonl":
             raw = b"a,b,c\n1,2,3\n"
@@ -620,7 +627,9 @@ def test_folders_that_name_a_value(tmp_path):
         (tmp_path / f"region={region}").mkdir()
         duckdb.sql(f"COPY (SELECT {i} AS a) TO '{tmp_path}/region={region}/part.parquet'")
     for kept in (3, 2, 1):  # whether all of the names are numbers or dates decides nothing
-        assert {str(t) for t in open_path(tmp_path, ["a", "region"]).types.types} == {
+        assert {
+            str(t) for t in open_path(tmp_path).columns(ReadRequest(["a", "region"])).types.types
+        } == {
             "INTEGER",
             "VARCHAR",
         }
@@ -720,7 +729,7 @@ def test_a_connection_with_tables_of_its_own(tmp_path):
     base.close()
     (tmp_path / "t.csv").write_text('x\nright\n\n"\n')
     found = [
-        open_path(data, ["x"], connection=connection).rows()
+        open_path(data, connection).columns(ReadRequest(["x"])).rows()
         for data in [f"{tmp_path}/p.sqlite::t", tmp_path / "t.csv"] * 2
     ]
     for relation in found:
@@ -784,7 +793,7 @@ def test_no_error_quotes_a_record(tmp_path):
 
 def test_batches(tmp_path, monkeypatch):
     """Tables that are filled in several steps hold every record once."""
-    monkeypatch.setattr(text_records, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(copied, "_BATCH_ROWS", 7)
     content = '"\na,b\n' + "".join(f"{i},\n" for i in range(50))
     found = texts(tmp_path / "t.csv", "a,b\n" + content)
     assert found == Counter([('"', None), ("a", "b"), *((str(i), None) for i in range(50))])

@@ -15,6 +15,7 @@ import duffdp
 from duffdp import Pattern
 from duffdp._engines.people import Cap
 from duffdp._engines.selection import select
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import SourceTable
 from duffdp._sampling.entropy import entropy
 from duffdp.domain import Presence
@@ -54,7 +55,7 @@ engines = pytest.mark.parametrize(
 def opened(engine, by, keys, unit=None, column="x", columns=COLUMNS):
     selection = select(column, by, keys, unit)
     data = ENGINES[engine](columns)
-    return SourceTable(data, selection, "row", lambda *_: Presence(rows=True))
+    return SourceTable(data, selection, "row", lambda *_: Presence(rows=True), OpenSources())
 
 
 def counts(table, cap=Cap(1), every_row=True, seed=1):  # noqa: B008

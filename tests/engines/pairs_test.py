@@ -19,6 +19,7 @@ import pytest
 import duffdp
 from duffdp import BoundsError, DuffError, Ledger, Plan, UnsupportedData
 from duffdp._engines.requests import PairRecords
+from duffdp._engines.sql.query import OpenSources
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease
 from engines import ENGINES, written
@@ -38,7 +39,7 @@ def pairs_of(data, columns=("x", "y"), rng=1, **where):
     """The pairs of each group as a release gets them."""
     named = dict(zip(("x", "y"), columns, strict=True)) if columns else {}
     request = ReleaseRequest("slope", {"epsilon": 1, **named, **BOUNDS, **where})
-    prepared = PreparedRelease.of(request, data, rng)
+    prepared = PreparedRelease.of(request, data, rng, OpenSources())
     engine, column = prepared.data.engine(prepared.entropy)
     return [
         Counter(zip(pairs.x.tolist(), pairs.y.tolist(), strict=True))

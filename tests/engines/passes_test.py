@@ -243,8 +243,8 @@ def test_only_tables_of_the_same_rows_are_share_scans():
 )
 def test_files_of_text_are_read_once_for_each_kind_of_values(monkeypatch, ending, reader):
     """But not together with a condition about the values, which is about text."""
-    data, real, read = written(ending)(columns()), reader.rows, []
-    monkeypatch.setattr(reader, "rows", lambda self: read.append(1) or real(self))
+    data, real, read = written(ending)(columns()), reader.parse, []
+    monkeypatch.setattr(reader, "parse", lambda *given: read.append(1) or real(*given))
     words = Categories(["a", "b", "one", "two"])
     asked = (*ASKED[:4], ("day", Grid(dt.date(2021, 1, 1), dt.date(2022, 1, 1))), ("word", words))
     asked = (*asked, ("n", Presence()))

@@ -23,6 +23,7 @@ import engines
 import postgres
 from command_line import duff, rows
 from duffdp import DuffError, Query, TextFile
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.sql.parse import MAX_QUERY_LETTERS, read_query
 from duffdp._engines.sql.query import open_source
 
@@ -85,7 +86,7 @@ SOURCES = {
 
 
 def result(query):
-    named = open_source(query, [])
+    named = open_source(query).columns(ReadRequest([]))
     assert named.types.types == named.rows().types
     return Counter(named.rows().fetchall())
 
@@ -468,7 +469,7 @@ def test_a_record_changes_its_own_row_alone(expression):
 
 def printed(text, rows):
     """The rows of a result as text, nan and all."""
-    found = open_source(Query(table_of(rows), text), []).rows()
+    found = open_source(Query(table_of(rows), text)).columns(ReadRequest([])).rows()
     texts = ", ".join(f"CAST(#{at + 1} AS VARCHAR)" for at in range(len(found.columns)))
     return Counter(found.project(texts).fetchall()), found.types
 
@@ -484,7 +485,7 @@ def test_a_person_changes_their_own_row_alone(tmp_path):
         table = pa.table(
             {"p": [r["p"] for r in some], "x": pa.array([r["x"] for r in some], pa.float64())}
         )
-        found = open_source(Query(table, text), []).rows()
+        found = open_source(Query(table, text)).columns(ReadRequest([])).rows()
         texts = ", ".join(f"CAST(#{at + 1} AS VARCHAR)" for at in range(5))
         return {row[0]: row[1:] for row in found.project(texts).fetchall()}
 

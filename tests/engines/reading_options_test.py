@@ -10,6 +10,7 @@ import xlsxwriter
 import duffdp
 from command_line import duff, rows
 from duffdp import DuffError, TextFile, UnsupportedData
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import open_path
 
 SURE = 1e6
@@ -36,7 +37,9 @@ def fields(path, texts, **how):
     """What the fields of one column are read as."""
     lines = [f'{number};"{text}"' for number, text in enumerate(texts)]
     path.write_text("\n".join(["number;given", *lines]) + "\n", encoding="utf-8")
-    read = dict(open_path(TextFile(path, **how), ["number", "given"]).rows().fetchall())
+    read = dict(
+        open_path(TextFile(path, **how)).columns(ReadRequest(["number", "given"])).rows().fetchall()
+    )
     return [read[str(number)] for number in range(len(texts))]
 
 
@@ -111,7 +114,7 @@ def test_a_field_that_is_not_utf8_is_windows_1252(tmp_path, encoding, quoted):
 def test_fields_of_one_file_are_decoded_one_by_one(tmp_path):
     lines = [b"name,town", "Jörg,Köln".encode(), "Jörg,Köln".encode("cp1252"), b"J\x81,\xc3\xb6"]
     (tmp_path / "a.csv").write_bytes(b"\n".join(lines))
-    read = open_path(tmp_path / "a.csv", ["name", "town"]).rows().fetchall()
+    read = open_path(tmp_path / "a.csv").columns(ReadRequest(["name", "town"])).rows().fetchall()
     # 0x81 is no character of windows-1252 and stays what it is in Latin-1.
     assert sorted(read) == sorted([("Jörg", "Köln"), ("Jörg", "Köln"), ("J\x81", "ö")])
 
@@ -129,7 +132,7 @@ def test_declared_encodings(tmp_path, name, ending):
 def test_a_declared_encoding_has_precedence_over_utf8(tmp_path):
     (tmp_path / "a.csv").write_text("näme\nKöln\n", encoding="utf-8")
     file = TextFile(tmp_path / "a.csv", encoding="cp1252")
-    assert open_path(file, ["nÃ¤me"]).rows().fetchall() == [("KÃ¶ln",)]
+    assert open_path(file).columns(ReadRequest(["nÃ¤me"])).rows().fetchall() == [("KÃ¶ln",)]
 
 
 @pytest.mark.parametrize("name", ["utf-16", "shift_jis", "gbk", "utf-7", "rot13", "klingon", 7, ""])
@@ -170,7 +173,12 @@ def test_titles_above_the_header(tmp_path, titles, quoted):
     mark = '"' if quoted else ""
     body = end.join(["a;b", f"1;{mark}x{mark}", f"2;{mark}y{mark}", ""])
     (tmp_path / "t.csv").write_text(titles + body, encoding="utf-8", newline="")
-    read = open_path(TextFile(tmp_path / "t.csv", skip_rows=2), ["a", "b"]).rows().fetchall()
+    read = (
+        open_path(TextFile(tmp_path / "t.csv", skip_rows=2))
+        .columns(ReadRequest(["a", "b"]))
+        .rows()
+        .fetchall()
+    )
     assert sorted(read) == [("1", "x"), ("2", "y")]
 
 
@@ -243,7 +251,7 @@ def test_no_record_changes_how_another_one_is_read(tmp_path, odd, how):
         (tmp_path / "t.csv").write_bytes(b"\n".join([*titles, *usual, *more, b""]))
         file = TextFile(tmp_path / "t.csv", types={"value": "double"}, decimal=",", **how)
         text = TextFile(tmp_path / "t.csv", decimal=",", **how)
-        found = [open_path(one, ["n", "value"]) for one in (file, text)]
+        found = [open_path(one).columns(ReadRequest(["n", "value"])) for one in (file, text)]
         both.append([{n: v for n, v in one.rows().fetchall() if n != "5"} for one in found])
     assert both[0] == both[1]
     assert len(both[0][0]) == 4

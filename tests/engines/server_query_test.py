@@ -19,6 +19,7 @@ import postgres
 from duffdp import DuffError, Query
 from duffdp._engines.adapters.postgres import POSTGRES, compiled
 from duffdp._engines.adapters.spark import SPARK
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.sql.expressions import MOST_DEEP, Kind, RowExpressions
 from duffdp._engines.sql.parse import read_query
 from duffdp._engines.sql.query import open_source
@@ -161,7 +162,7 @@ def postgres_table(rows, name):
 
 def printed(query, engine):
     """The rows of a result, all but the number of the row as text; and the types."""
-    named = open_source(query, [])
+    named = open_source(query).columns(ReadRequest([]))
     try:
         rows = named.rows()
         others = [name for name in rows.columns if name != "i"]
@@ -201,7 +202,7 @@ def in_parts(expressions):
 
 def fetched(query):
     """The rows of a result by their first column."""
-    named = open_source(query, [])
+    named = open_source(query).columns(ReadRequest([]))
     try:
         rows = named.rows()
         if hasattr(rows, "collect"):
@@ -220,7 +221,9 @@ def test_what_duckdb_says(engine, tmp_path):
     rows = tame_rows()
     data = source(engine, rows, tmp_path)
     for expressions, text in in_parts(asked(engine)):
-        relation = open_source(Query(arrow(rows), text), []).rows().to_arrow_table()
+        relation = (
+            open_source(Query(arrow(rows), text)).columns(ReadRequest([])).rows().to_arrow_table()
+        )
         found = fetched(Query(data, text))
         assert len(found) == len(rows)
         for row in relation.to_pylist():

@@ -18,6 +18,7 @@ from duffdp import Digits, Grid
 from duffdp._engines.adapters.arrow_stream import FULL, batches
 from duffdp._engines.adapters.duckdb import DuckdbRelation
 from duffdp._engines.arrays.column import KeyReader
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import open_path
 from duffdp._engines.queries import engine as query_engine
 from duffdp._engines.queries import streams
@@ -194,7 +195,7 @@ def test_parquet_files_share_a_database_and_nothing_else(tmp_path):
     people = {"column": "x", "epsilon": 1e6, "bounds": (0, 8), "unit": "who"}
     assert 0 <= duffdp.median(path, **people).value <= 8
     assert duffdp.median(path, **people).domain == duffdp.Grid(0, 8, 1)
-    other = open_path(path, ["x"]).rows()
+    other = open_path(path).columns(ReadRequest(["x"])).rows()
     made = "duckdb_views() WHERE NOT internal AND view_name <> 'other'"
     for kind in ("duckdb_tables()", made):
         assert other.query("other", f"SELECT count(*) FROM {kind}").fetchall() == [(0,)]

@@ -12,7 +12,9 @@ import pytest
 import duffdp
 from command_line import duff, rows
 from duffdp import DuffError, TextFile, UnsupportedData
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import open_path
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import column_types
 
 SURE = 1e5
@@ -58,7 +60,7 @@ def field_values(path, fields, **how):
     """What the fields of one column are read as; every other column stays away."""
     lines = [f'{number},"{field}"' for number, field in enumerate(fields)]
     path.write_text("\n".join(["number,given", *lines]) + "\n")
-    opened = open_path(TextFile(path, **how), ["number", "given"])
+    opened = open_path(TextFile(path, **how)).columns(ReadRequest(["number", "given"]))
     found = dict(opened.rows().fetchall())
     return [found[str(number)] for number in range(len(fields))]
 
@@ -126,7 +128,7 @@ def test_a_declared_type_decides_the_step_and_the_kind_of_keys(visits):
         duffdp.count(whole, epsilon=1, by="ward", keys=[1])
     with pytest.raises(DuffError, match="must have the type of that column"):
         duffdp.count(whole, epsilon=1, by="id", keys=["1"])
-    assert str(column_types(whole, ["id"])["id"]) == "Int64"
+    assert str(column_types(whole, ["id"], OpenSources())["id"]) == "Int64"
 
 
 def test_the_error_for_a_text_column_names_the_option(visits):

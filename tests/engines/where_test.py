@@ -13,6 +13,7 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, TextFile
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.where import DEEPEST, MAX_CONDITION_LETTERS, Combined, Compared, IsIn, Missing
 from duffdp._engines.where import read_condition as read
 from engines import ENGINES
@@ -341,7 +342,7 @@ def test_one_record_moves_one_count_by_one_or_none():
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         options = {"epsilon": 1, "bounds": (0, 3), "step": 1, "column": "cost", "where": text}
         request = ReleaseRequest("median", options)
-        (group,) = groups_of(PreparedRelease.of(request, frame, None).open().engine)
+        (group,) = groups_of(PreparedRelease.of(request, frame, None, OpenSources()).open().engine)
         return dict(zip(*(part.tolist() for part in group.value_counts()), strict=True))
 
     table = ROWS[:40]

@@ -14,6 +14,7 @@ import xlsxwriter
 
 import duffdp
 from duffdp import DuffError, TextFile
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import open_path
 
 SURE = 1e6
@@ -38,7 +39,10 @@ def write(path, **sheets):
 
 def records(source, columns, kind="float", **more):
     return Counter(
-        open_path(source, columns, values=(columns[0],), kind=kind, **more).rows().fetchall()
+        open_path(source, **more)
+        .columns(ReadRequest(columns, values=(columns[0],), kind=kind))
+        .rows()
+        .fetchall()
     )
 
 
@@ -155,7 +159,9 @@ def test_an_odd_cell_changes_itself_alone(tmp_path):
         for at, path in paths.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                named = open_path(path, ["x", "g"], values=("x",), kind=kind, connection=connection)
+                named = open_path(path, connection).columns(
+                    ReadRequest(["x", "g"], values=("x",), kind=kind)
+                )
                 rows = named.rows()
             assert named.types.types == rows.types
             found[at] = Counter(rows.fetchall())

@@ -22,6 +22,7 @@ import pytest
 import duffdp
 import engines
 import postgres
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.parquet import read_zones
 from duffdp._engines.queries.expressions import clock_expression
 from duffdp._facts import Facts
@@ -486,7 +487,7 @@ def test_a_file_of_text_can_say_its_zone(zone, tmp_path):
     walls = [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=15 * at) for at in range(366 * 96)]
     walls += [dt.datetime(year, 7, 1, 12) for year in (1, 1700, 1893, 1945, 2199, 2300, 9998)]
     data = text_file(tmp_path, zone, [wall.isoformat() for wall in walls])
-    opened = duffdp._engines.files.paths.open_path(data, ["seen"])
+    opened = duffdp._engines.files.paths.open_path(data).columns(ReadRequest(["seen"]))
     assert opened.zones == {"seen": zone}
     sql = opened.rows().project("epoch_us(seen)")
     expected = [instant((wall - EPOCH) // dt.timedelta(microseconds=1), known) for wall in walls]

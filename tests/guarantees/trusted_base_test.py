@@ -5,6 +5,7 @@ or spend.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import re
 from pathlib import Path
@@ -68,9 +69,12 @@ READS = {
 CHARGES = {"_pipeline/run.py", "ledger/ledger.py"}
 
 
+@functools.cache
 def modules():
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text())
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text()))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
 
 
 def imports(tree):

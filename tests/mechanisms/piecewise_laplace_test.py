@@ -157,7 +157,7 @@ def test_draws_follow_the_law():
     ladder, mechanism, size = (
         Triangles(6).ladder([(0, 1), (1, 2), (0, 2), (2, 3)]),
         PiecewiseLaplace(1.0),
-        20_000,
+        8_000,
     )
     drawn = np.bincount(mechanism.draw(ladder, 20, size, rng=5), minlength=21)
 

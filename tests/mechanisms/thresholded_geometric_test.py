@@ -108,7 +108,7 @@ def p_value(seen, mechanism, counts, size, threshold):
 
 def test_draws_follow_the_law():
     source, counts = entropy(11), {0: 1, 2: 3}
-    seen = draws(0.8, counts, 3, 2, 20_000, source)
+    seen = draws(0.8, counts, 3, 2, 8_000, source)
     assert p_value(seen, ThresholdedGeometric(0.8), counts, 3, 2) > FALSE_ALARM
     for wrong in (0.7, 0.9):
         assert p_value(seen, ThresholdedGeometric(wrong), counts, 3, 2) < FALSE_ALARM
@@ -135,7 +135,7 @@ def test_false_keys_are_uniform_and_as_many_as_promised():
 
 def test_places_are_independent_events():
     """All sets of places of a small universe against the law, also with few bits at a time."""
-    epsilon, size, times = Fraction(1, 2), 3, 20_000
+    epsilon, size, times = Fraction(1, 2), 3, 6_000
     chance = math.exp(-0.5) / (1 + math.exp(-0.5))
     source = entropy(3)
     seen = Counter(tuple(rare_places(size, epsilon, 1, source)) for _ in range(times))

@@ -49,7 +49,7 @@ def test_the_closest_counts_that_add_up(share):
     none only where brute force finds none.
     """
     rng, without = np.random.default_rng(1), 0
-    for _ in range(300):
+    for _ in range(100):
         cells = random_cells(rng, share)
         if not cells:
             continue

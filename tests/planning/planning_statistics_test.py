@@ -622,9 +622,9 @@ def test_points_are_spread_as_the_noise_is():
     assert np.abs(np.corrcoef(points) - np.eye(3)).max() < 1e-2
 
 
-@pytest.mark.parametrize("epsilon", [3.0, 12.0])
 @pytest.mark.parametrize(
-    ("covers", "step", "outcomes"), [("population", 0.2, 31 * 32 * 32), ("data", 0.002, 3001 * 14)]
+    ("covers", "step", "outcomes", "epsilon"),
+    [("population", 0.2, 31 * 32 * 32, 3.0), ("data", 0.002, 3001 * 14, 12.0)],
 )
 def test_points_stand_for_outcomes_that_are_too_many(covers, step, outcomes, epsilon):
     """31 candidates and two ends, or 3,001 candidates and a width, are more than are listed."""

@@ -25,7 +25,7 @@ from duffdp.audit.neighbours import largest_log_ratio, neighbours
 from duffdp.domain import Membership, Presence
 from duffdp.statistics import Cells
 from duffdp.statistics.histogram import labels, projected
-from engines import ENGINES, SLOW, written
+from engines import ENGINES, written
 from release_draws import laws
 
 SURE = 400.0  # no noise to speak of
@@ -114,10 +114,9 @@ def test_every_engine_counts_alike(engine, case):
     data = PLACES[engine](COLUMNS)
     if engine in TEXT:
         whole, groups = IN_TEXT.get(case, (whole, groups))
-    both = ({}, PEOPLE)
-    if engine in SLOW:  # in turn: whether people count is decided before the cells are
-        both = both[list(CASES).index(case) % 2 :][:1]
-    for people in both:
+    # In turn: whether people count is decided before the cells are.
+    turn = list(PLACES).index(engine) + list(CASES).index(case)
+    for people in [({}, PEOPLE)[turn % 2]]:
         epsilon = SURE * people.get("contributions", 1)
         value = verb(data, epsilon=epsilon, **given, **people).value
         value = list(value.values()) if isinstance(value, dict) else value

@@ -36,6 +36,7 @@ import duffdp
 import engines
 from duffdp import Digits, Ledger
 from duffdp._engines.requests import PairRecords, ValueCounts
+from duffdp._engines.sql.query import OpenSources
 from inquiries import ask
 from nasty import worth
 from scenarios import CELLS, Maker, Scenario, smaller
@@ -77,7 +78,7 @@ def engine_of(data: Any, verb: str, options: dict[str, Any]) -> tuple[Any, int]:
         | pair
         | {name: value for name, value in options.items() if name not in {"mechanism", "total"}},
     )
-    prepared = PreparedRelease.of(request, data, None)
+    prepared = PreparedRelease.of(request, data, None, OpenSources())
     return prepared.data.engine(prepared.entropy)
 
 

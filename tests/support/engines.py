@@ -16,6 +16,7 @@ import pyarrow as pa
 
 import postgres
 from duffdp._engines.selection import select
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import SourceTable
 from duffdp._sampling.entropy import entropy
 from inquiries import groups_of
@@ -140,7 +141,7 @@ def open_engine(
     """The engine that a release gets from data, which has one column."""
     selection = select(column, by, keys, unit, contributions)
     selection = selection._replace(groups_per_person=groups_per_person)
-    table = SourceTable(data, selection, domain.kind, lambda *_: domain)
+    table = SourceTable(data, selection, domain.kind, lambda *_: domain, OpenSources())
     engine, at = table.engine(entropy(rng))
     assert at == 0
     return engine

@@ -18,13 +18,14 @@ from duffdp._engines.requests import (
     ValueCounts,
 )
 from duffdp._engines.selection import select
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import SourceTable
 from duffdp._sampling.entropy import entropy
 
 
 def open_table(data, domain, column, by=None, keys=None, unit=None, contributions=1, where=None):
     selection = select(column, by, keys, unit, contributions, where=where)
-    return SourceTable(data, selection, domain.kind, lambda *_: domain)
+    return SourceTable(data, selection, domain.kind, lambda *_: domain, OpenSources())
 
 
 def open_engine(data, domain, column, *selection, rng=None, **more):

@@ -199,6 +199,7 @@ def _file_records(
 ) -> dict[str, Any]:
     """The records of a file, and the values of its columns that were written as text."""
     from duffdp._cli.source import data_source, open_source
+    from duffdp._engines.sql.query import OpenSources
     from duffdp._engines.table import read_columns
     from duffdp._pipeline.request import ReleaseRequest
     from duffdp._pipeline.text_values import with_values
@@ -226,7 +227,7 @@ def _file_records(
                 )
             pairs = read_columns(source, [*checked.selection.pair], "float", condition)
             return {"data": list(zip(*pairs, strict=True))}
-        typed = with_values(checked, source).options
+        typed = with_values(checked, source, OpenSources()).options
         (records,) = read_columns(source, [column], checked.domain.kind, condition)
     lists = {key: typed[key] for key in ("values", "categories") if typed.get(key) is not None}
     return statistic_options | lists | {"data": records}

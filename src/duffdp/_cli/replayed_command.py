@@ -13,7 +13,7 @@ from duffdp._cli.app import STATISTIC_COMMANDS
 from duffdp._cli.source import data_source, with_path
 from duffdp._cli.statistics import check_options, statistic_command
 from duffdp._engines.files.text_file import TextFile
-from duffdp._engines.sql.query import Query
+from duffdp._engines.sql.query import OpenSources, Query
 from duffdp._pipeline.request import CheckedRequest
 from duffdp._pipeline.run import PreparedRelease, make_releases
 from duffdp._pipeline.text_values import with_values
@@ -74,7 +74,9 @@ def _read_command(words: Sequence[str]) -> _Call:
         source = options["data"] if spec.of_graphs else data_source(options)
 
         def run(data: Any, rng: object) -> Any:
-            prepared = PreparedRelease.of(with_values(checked, data), data, rng)
+            sources = OpenSources()
+            request = with_values(checked, data, sources)
+            prepared = PreparedRelease.of(request, data, rng, sources)
             return make_releases([prepared], None)
 
         return _Call(run, source, [checked])

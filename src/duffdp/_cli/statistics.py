@@ -105,6 +105,7 @@ def _release(spec: StatisticSpec, **options: Any) -> None:
     from duffdp._cli.dialects import COMMAND_LINE
     from duffdp._cli.progress import progress
     from duffdp._cli.source import data_source, open_ledger, open_source
+    from duffdp._engines.sql.query import OpenSources
     from duffdp._pipeline.rehearsal import rehearse
     from duffdp._pipeline.run import PreparedRelease, make_releases
     from duffdp._pipeline.text_values import with_values
@@ -118,7 +119,9 @@ def _release(spec: StatisticSpec, **options: Any) -> None:
         open_source(source, options.get("pipe")) as data,
         progress(1, spec.name),
     ):
-        prepared = [PreparedRelease.of(with_values(checked, data), data, None)]
+        sources = OpenSources()
+        request = with_values(checked, data, sources)
+        prepared = [PreparedRelease.of(request, data, None, sources)]
         rehearse(prepared, lambda made_up: output.rehearse({checked.title: made_up[0]}))
         (release,) = make_releases(prepared, ledger)
     say_notes([release], COMMAND_LINE, options)

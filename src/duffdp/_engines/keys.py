@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp._engines.addresses import printable
+from duffdp._engines.files.format import ReadRequest
 from duffdp._engines.files.paths import is_table_name, unreadable
 from duffdp._engines.files.text_records import BYTE_ORDER_MARK, decode
 from duffdp._engines.libraries import is_of_library, is_path, narwhals
@@ -180,7 +181,7 @@ def _keys_of_release(path: str, columns: list[str]) -> tuple[Row, ...]:
 
 
 def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
-    table = open_source(keys, columns, kind="category")
+    table = open_source(keys).columns(ReadRequest(columns, kind="category"))
     nw = narwhals()
     schema = nw.from_native(table.types).collect_schema()
     for column in columns:

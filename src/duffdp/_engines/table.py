@@ -17,10 +17,11 @@ from duffdp._engines.adapters import memory_adapter, query_adapter
 from duffdp._engines.adapters.query import QueryAdapter
 from duffdp._engines.arrays import wrong_kind
 from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
-from duffdp._engines.files.paths import RowSource, format_named, open_path, unreadable
+from duffdp._engines.files.format import ReadRequest, RowSource
+from duffdp._engines.files.paths import format_named, unreadable
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.frames import MemoryRows
-from duffdp._engines.libraries import is_of_library, is_table, missing_column, narwhals
+from duffdp._engines.libraries import is_of_library, is_path, is_table, missing_column, narwhals
 from duffdp._engines.pairs import PairEngine, no_numbers
 from duffdp._engines.people import Cap, Randomness
 from duffdp._engines.public_values import (
@@ -44,7 +45,7 @@ from duffdp._engines.queries.names import (
 from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp._engines.requests import Engine
 from duffdp._engines.selection import Selection
-from duffdp._engines.sql.query import Query, open_source
+from duffdp._engines.sql.query import OpenSources, Query, open_source
 from duffdp._engines.summed import SharedEngine, SummedEngine
 from duffdp._engines.universe import KeyUniverse, places_by_type
 from duffdp._engines.where import Condition, RowFilter
@@ -66,23 +67,26 @@ TEXT_FIX = (
 )
 
 
-def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, Any]:
-    """The declared types of some columns of what a path names, those that it has; in files of
-    text all are text.
+def column_types(data: Any, columns: list[str], sources: OpenSources) -> dict[str, Any]:
+    """The declared types of some columns of a table, those that it has; in text files all are
+    text.
     """
-    named = open_source(path, columns, kind="category")
-    schema = narwhals().from_native(named.types).collect_schema()
+    if is_path(data):
+        data = sources.open(data).columns(ReadRequest(columns, kind="category")).types
+    schema = narwhals().from_native(data).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
-def declared_types(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> dict[str, Any]:
+def declared_types(
+    path: str | os.PathLike[str], columns: Sequence[str], sources: OpenSources
+) -> dict[str, Any]:
     """All columns of what a path names with their declared types, in order; None for the type of a
     column that declares none. `columns` are those of files that do not list them. No record is
     read.
     """
     form = format_named(os.fspath(path))
     listed = form is None or form.lists_columns
-    named = open_source(path, [] if listed else list(columns), kind="category")
+    named = sources.open(path).columns(ReadRequest(() if listed else columns, kind="category"))
     try:
         schema = narwhals().from_native(named.types).collect_schema()
     finally:
@@ -120,15 +124,16 @@ def columns(data: Any) -> dict[str, str]:
     >>> duffdp.columns(polars.DataFrame({"age": [33], "sex": ["f"]}))
     {'age': 'Int64', 'sex': 'String'}
     """
-    return {name: type_name(dtype) for name, dtype in source_types(data).items()}
+    types = source_types(data, (), OpenSources())
+    return {name: type_name(dtype) for name, dtype in types.items()}
 
 
-def source_types(data: Any, columns: Sequence[str] = ()) -> dict[str, Any]:
+def source_types(data: Any, columns: Sequence[str], sources: OpenSources) -> dict[str, Any]:
     """All columns of a table with their declared types, in order, None where none is declared;
     `columns` are needed where a file does not list them. No record is read.
     """
-    if isinstance(data, str | os.PathLike):
-        return declared_types(data, columns)
+    if is_path(data):
+        return declared_types(data, columns, sources)
     nw = narwhals()
     frame = _as_frame(nw, data, [])
     if isinstance(frame, nw.Series):
@@ -154,7 +159,7 @@ def read_columns(
     planning with public records.
     """
     names = list(dict.fromkeys([*columns, *(() if where is None else where.columns)]))
-    named = open_source(path, names, values=tuple(columns), kind=kind)
+    named = open_source(path).columns(ReadRequest(names, tuple(columns), kind))
     try:
         frame = _collected(named, names)
     finally:
@@ -193,25 +198,6 @@ def close_after(drop: Callable[[], None], close: Callable[[], None] | None) -> C
     return close_both
 
 
-class OpenSources:
-    """The files that the tables of one call have opened, each once if possible."""
-
-    def __init__(self) -> None:
-        self._sources: dict[str, RowSource] = {}
-
-    def open(self, data: Any, columns: list[str], **request: Any) -> RowSource:
-        """Open what a path names; parameters as for `open_path`."""
-        if isinstance(data, Query):
-            return open_source(data, columns, **request)
-        name = os.fspath(data)
-        if name in self._sources and not isinstance(data, TextFile):
-            return self._sources[name]
-        source = open_path(data, columns, **request)
-        if source.has_all_columns:
-            self._sources[name] = source
-        return source
-
-
 class SourceTable:
     """One source of rows whose types are known; no row has been read.
 
@@ -228,7 +214,7 @@ class SourceTable:
         The public domain for a column, given whether its type is one of whole numbers, whether it
         declares none, and the decimals that it declares.
     sources
-        The files that other tables of the same call have opened.
+        What the call has opened: tables of the same path share it.
     """
 
     def __init__(
@@ -237,9 +223,9 @@ class SourceTable:
         selection: Selection,
         kind: str,
         domain_for: Callable[[bool, bool, int | None], PublicSet],
-        sources: OpenSources | None = None,
+        sources: OpenSources,
     ) -> None:
-        self._sources = sources or OpenSources()
+        self._sources = sources
         self.nw, self.data, self.kind, self.selection = narwhals(), data, kind, selection
         self._path: RowSource | None = None
         self._untyped: Container[str] = ()  # columns of text that declare no type
@@ -268,7 +254,7 @@ class SourceTable:
 
     def _open(self) -> Any:
         """The frame of the data, for names and types alone: rows are read by `engine`."""
-        if not isinstance(self.data, str | os.PathLike):
+        if not is_path(self.data):
             frame = _as_frame(self.nw, self.data, self._column_names)
             if isinstance(frame, self.nw.Series):
                 self._series, self._column_names = True, [SERIES]
@@ -283,9 +269,8 @@ class SourceTable:
 
     def open(self, columns: list[str], values: tuple[str, ...]) -> RowSource:
         """This file, opened for other columns."""
-        return self._sources.open(
-            self.data, columns, values=values, kind=self.kind, person=self.selection.unit
-        )
+        request = ReadRequest(columns, values, self.kind, self.selection.unit)
+        return self._sources.open(self.data).columns(request)
 
     def _check_columns(self, names: list[str]) -> None:
         """Refuse columns that are not there, and data of several columns without a name."""
@@ -638,9 +623,7 @@ class SourceTable:
     @property
     def scan_key(self) -> tuple[Any, ...]:
         """Key that tables of the same rows, groups and people share."""
-        path = isinstance(self.data, str | os.PathLike) and not isinstance(
-            self.data, Query | TextFile
-        )
+        path = is_path(self.data) and not isinstance(self.data, Query | TextFile)
         place = os.fspath(self.data) if path else id(self.data)
         _, by, _, unit, contributions, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
@@ -757,7 +740,7 @@ class _SharedScan:
 
     def _adapter(self, first: SourceTable) -> QueryAdapter:
         """The adapter of the first table, or of a file that is opened for the columns of all."""
-        if not isinstance(first.data, str | os.PathLike):
+        if not is_path(first.data):
             adapter: QueryAdapter = first.adapter
             return adapter
         values = tuple(dict.fromkeys(column.name for column in self._columns))

@@ -22,8 +22,8 @@ from duffdp._engines.libraries import is_table
 from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
 from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
-from duffdp._engines.sql.query import Query, source_name
-from duffdp._engines.table import OpenSources, SourceTable, share_rows, share_scans
+from duffdp._engines.sql.query import OpenSources, Query, source_name
+from duffdp._engines.table import SourceTable, share_rows, share_scans
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
@@ -98,23 +98,25 @@ class PreparedRelease(NamedTuple):
     universe: KeyUniverse | None = None  # of which keys are found
 
     @classmethod
-    def of(cls, request: ReleaseRequest, data: Any, rng: object) -> PreparedRelease:
+    def of(
+        cls, request: ReleaseRequest, data: Any, rng: object, sources: OpenSources
+    ) -> PreparedRelease:
         """Check the parameters; of the data, look at the types."""
         keys = request[KEYS]
         if keys is not None and not isinstance(keys, list):
             refuse_data_as_keys(keys, data)  # no data that have groups
-        return cls.of_checked(request.check(), data, rng)
+        return cls.of_checked(request.check(), data, rng, sources)
 
     @classmethod
     def of_checked(
-        cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources | None = None
+        cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources
     ) -> PreparedRelease:
         """Prepare a checked request: look at the types of the data. Releases of one call share the
         `sources` that they open.
         """
         written = checked.selection.written
         if written and is_table(data):
-            checked = with_keys(checked, data, written).check()
+            checked = with_keys(checked, data, written, sources).check()
         entropy_source = SYSTEM if rng is None else entropy(rng)
         table = _source(checked, data, sources)
         plan = checked.plan_on(table.domain)
@@ -154,7 +156,7 @@ def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
 
 
 def _source(
-    checked: CheckedRequest, data: Any, sources: OpenSources | None
+    checked: CheckedRequest, data: Any, sources: OpenSources
 ) -> ArraySource | SourceTable | EdgeSource | PairColumns:
     """The records' source, with their types."""
     selection, spec = checked.selection, checked.spec
@@ -178,7 +180,7 @@ def run(
     request: ReleaseRequest, data: Any, ledger: Ledger | None = None, rng: object = None
 ) -> Release:
     """Check, charge, read and draw one release."""
-    return make_releases([PreparedRelease.of(request, data, rng)], ledger)[0]
+    return make_releases([PreparedRelease.of(request, data, rng, OpenSources())], ledger)[0]
 
 
 def make_releases(

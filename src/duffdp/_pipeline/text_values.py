@@ -8,7 +8,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from duffdp._engines.libraries import is_path, narwhals
+from duffdp._engines.libraries import narwhals
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import column_types
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
 from duffdp.domain import Categories, Membership
@@ -17,50 +18,37 @@ from duffdp.errors import DuffError
 _TRUTH = {"true": True, "false": False}
 
 
-def with_values(checked: CheckedRequest, data: Any) -> ReleaseRequest:
+def with_values(checked: CheckedRequest, data: Any, sources: OpenSources) -> ReleaseRequest:
     """The release with its texts read by the declared types of their columns."""
     selection, domain = checked.selection, checked.domain
     listed = selection.by and selection.universe is None
-    request = with_keys(checked, data, selection.by) if listed else checked.request
-    if selection.column is not None:
+    request = with_keys(checked, data, selection.by, sources) if listed else checked.request
+    if (column := selection.column) is not None:
+
+        def read(texts: Iterable[Any]) -> list[Any]:
+            return typed_values(column, column_types(data, [column], sources).get(column), texts)
+
         if isinstance(domain, Categories):
-            return request.replace(categories=column_values(data, selection.column, domain))
+            return request.replace(categories=read(domain))
         if isinstance(domain, Membership) and isinstance(domain.members, Categories):
-            values = column_values(data, selection.column, domain.members)
-            return request.replace(values=values)
+            return request.replace(values=read(domain.members))
     return request
 
 
-def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> ReleaseRequest:
+def with_keys(
+    checked: CheckedRequest, data: Any, written: tuple[str, ...], sources: OpenSources
+) -> ReleaseRequest:
     """The release with those keys read that are `written` as text, by the types of their
     columns.
     """
     selection = checked.selection
-    types = _types(data, list(written))
+    types = column_types(data, list(written), sources)
     columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
-    parts = [_values(name, types.get(name), texts) for name, texts in columns]
+    parts = [typed_values(name, types.get(name), texts) for name, texts in columns]
     return checked.request.replace(keys=list(zip(*parts, strict=True)))
 
 
-def column_values(data: Any, column: str, texts: Iterable[Any]) -> list[Any]:
-    """Texts as values of one column."""
-    return _values(column, _types(data, [column]).get(column), texts)
-
-
 def typed_values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
-    """Texts as values of a column whose declared type is known; text if it declares none."""
-    return _values(column, dtype, texts)
-
-
-def _types(data: Any, names: list[str]) -> dict[str, Any]:
-    """The declared types of some columns, those that there are."""
-    if is_path(data):
-        return column_types(data, names)
-    schema = narwhals().from_native(data).collect_schema()
-    return {name: schema[name] for name in names if name in schema}
-
-
-def _values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
     """Texts as values of the column's type. Other values are kept, and so is everything if there is
     no such column, because that error is raised elsewhere.
     """

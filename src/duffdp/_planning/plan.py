@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp._engines.keys import refuse_data_as_keys
-from duffdp._engines.table import OpenSources
+from duffdp._engines.sql.query import OpenSources
 from duffdp._facts import Facts
 from duffdp._parameters import (
     EPSILON,
@@ -171,19 +171,14 @@ class Plan:
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
         """The plan's cost; with data, names and types are checked too, and no row is read."""
-        source = self.source if data is None else data
-        facts: dict[str, Facts] = {}
-        readings: list[Reading] = []
+        if data is None and self.source is None:
+            facts, readings = self._public_facts()
+        else:
+            prepared = self.prepared(data, None)
+            facts = dict(zip(self.names, [entry.facts for entry in prepared], strict=True))
+            readings = [entry.reading for entry in prepared]
         rows: dict[str, int] = {}
-        for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
-            with self._in_place(i, checked.request.name):
-                if source is None:
-                    facts[name] = checked.facts(checked.plan, checked.domain, True, None)
-                    readings.append(Reading(None, checked.has_default_step))
-                else:
-                    prepared = self._prepared(checked, source)
-                    facts[name] = prepared.facts
-                    readings.append(prepared.reading)
+        for name, checked in zip(self.names, self.releases, strict=True):
             ends = 3 if checked.plan.interval else 1  # they stand beside values
             numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
@@ -191,6 +186,15 @@ class Plan:
         remaining = None if book is None else book.remaining_exactly()
         notes = notes_about(zip(facts.values(), readings, strict=True))
         return Cost(facts, rows, self.epsilon, remaining, tuple(notes))
+
+    def _public_facts(self) -> tuple[dict[str, Facts], list[Reading]]:
+        """The facts of every release as far as they are known without data."""
+        facts, readings = {}, []
+        for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
+            with self._in_place(i, checked.request.name):
+                facts[name] = checked.facts(checked.plan, checked.domain, True, None)
+                readings.append(Reading(None, checked.has_default_step))
+        return facts, readings
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
         """The expected errors of every release for a group of `records` records.
@@ -239,7 +243,11 @@ class Plan:
         prepared, sources = [], OpenSources()
         for i, checked in enumerate(self.releases, 1):
             with self._in_place(i, checked.request.name):
-                prepared.append(self._prepared(checked, source, rng, sources))
+                # Before a message could quote them.
+                refuse_data_as_keys(checked.request[KEYS], source)
+                if self.reads_text:
+                    checked = with_values(checked, source, sources).check()
+                prepared.append(PreparedRelease.of_checked(checked, source, rng, sources))
         return prepared
 
     def make(
@@ -248,19 +256,6 @@ class Plan:
         """Charge the prepared releases, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
         return dict(zip(self.names, releases, strict=True))
-
-    def _prepared(
-        self,
-        checked: CheckedRequest,
-        source: Any,
-        rng: object = None,
-        sources: OpenSources | None = None,
-    ) -> PreparedRelease:
-        """One release after all checks that need no row."""
-        refuse_data_as_keys(checked.request[KEYS], source)  # before a message could speak of them
-        if self.reads_text:
-            checked = with_values(checked, source).check()
-        return PreparedRelease.of_checked(checked, source, rng, sources)
 
     def _label(self, number: int, name: object) -> str:
         """The beginning of errors about a release."""

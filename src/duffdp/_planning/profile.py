@@ -19,8 +19,8 @@ from duffdp._engines.files.text_file import LabeledFile, TextFile
 from duffdp._engines.keys import load_keys, read_keys, refuse_data_as_keys
 from duffdp._engines.libraries import is_path, missing_column, narwhals
 from duffdp._engines.selection import select
-from duffdp._engines.sql.query import Query
-from duffdp._engines.table import OpenSources, source_types, type_name
+from duffdp._engines.sql.query import OpenSources, Query
+from duffdp._engines.table import source_types, type_name
 from duffdp._parameters import CONTRIBUTIONS, EPSILON
 from duffdp._pipeline.profile import ColumnProfile, FieldEdges, Profile
 from duffdp._pipeline.release import Release
@@ -92,7 +92,8 @@ class ProfilePlan:
         if self.from_text and not isinstance(data, TextFile):
             data = TextFile(data)
         names = _names(columns)
-        types = source_types(data, list(names or (*selection.by, *bounds)))
+        self._sources = OpenSources()
+        types = source_types(data, list(names or (*selection.by, *bounds)), self._sources)
         if names is None:
             names = [name for name in types if name != unit]
         names = list(dict.fromkeys([*names, *selection.by, *bounds]))
@@ -165,7 +166,8 @@ class ProfilePlan:
         if isinstance(rng, int):  # one generator for all: the same seed would repeat its noise
             entropy(rng)
             rng = np.random.default_rng(rng)
-        sources = OpenSources()
+        # What was opened for the types is read once: another run opens the file anew.
+        sources, self._sources = self._sources, OpenSources()
         return {
             request.name: PreparedRelease.of_checked(request.check(), data, rng, sources)
             for request, data in self._requests()

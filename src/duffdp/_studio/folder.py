@@ -126,12 +126,14 @@ class Folder:
         lines have none. `reading` says how a text file is read, as `TextFile` has it.
         """
         from duffdp._engines.files.text_file import TextFile
+        from duffdp._engines.sql.query import OpenSources
         from duffdp._engines.table import declared_types
 
         source, form = self.source(name), file_format(name)
         if form is not None and not form.lists_columns:
             return {}
-        types = declared_types(TextFile(source, **reading) if reading else source)
+        data = TextFile(source, **reading) if reading else source
+        types = declared_types(data, (), OpenSources())
         return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}
 
 

@@ -36,6 +36,7 @@ from duffdp._engines.requests import (
     ValueCounts,
 )
 from duffdp._engines.selection import select
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import SourceTable
 from duffdp._optional import load
 from duffdp._pipeline.release import Release
@@ -376,7 +377,7 @@ def _open(data: Any, column: str, domain: PublicSet, options: Mapping[str, Any])
     arguments = {"by": None, "keys": None, "unit": None, **options}
     groups_per_person = arguments.pop("groups_per_person", None)
     selection = select(column, **arguments)._replace(groups_per_person=groups_per_person)
-    return SourceTable(data, selection, domain.kind, lambda *_: domain)
+    return SourceTable(data, selection, domain.kind, lambda *_: domain, OpenSources())
 
 
 def _check_requests(

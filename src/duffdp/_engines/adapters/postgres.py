@@ -14,6 +14,7 @@ import numpy as np
 from duffdp._engines.adapters.ibis import IbisTable
 from duffdp._engines.addresses import SEPARATOR, read_address
 from duffdp._engines.files.fields import quote_name, quote_text
+from duffdp._engines.files.format import RowSource
 from duffdp._engines.libraries import missing_column
 from duffdp._engines.queries.names import VALUE
 from duffdp._engines.sql.expressions import Kind, RowExpressions, Words
@@ -193,7 +194,11 @@ class ServedTable:
         finally:
             self.close()
 
-    def rows(self) -> Any:
+    def source(self) -> RowSource:
+        """Its columns, and what reads its rows."""
+        return RowSource(self.name, self.types, self._rows, close=self.close, zone=self.zone)
+
+    def _rows(self) -> Any:
         """The table as an expression of ibis, in a transaction that sees one state of it."""
         server = self._connect()
         try:

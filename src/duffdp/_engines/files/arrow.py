@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp._engines.files.format import Format, Reader, ReadRequest
+from duffdp._engines.files.fields import FieldRules
+from duffdp._engines.files.format import Format, OpenRequest, ReadRequest, RowSource
 from duffdp._optional import load
 from duffdp.errors import UnsupportedData
 
 
-class ArrowFiles(Reader):
+class ArrowFiles:
     """Arrow IPC files with one schema."""
 
-    has_all_columns = True
-
-    def __init__(self, request: ReadRequest) -> None:
+    def __init__(self, request: OpenRequest) -> None:
         arrow, dataset = load("pyarrow", "cli"), load("pyarrow.dataset", "cli")
         schemas = [_schema(arrow, path) for path in request.paths]
         if any(not schema.equals(schemas[0]) for schema in schemas):
@@ -23,13 +22,16 @@ class ArrowFiles(Reader):
                 "schema."
             )
         files = dataset.dataset(request.paths, schema=_plain(arrow, schemas[0]), format="ipc")
-        self.types = request.connection.from_arrow(files)
-        #: The zones of columns of instants, as the schema declares them.
-        self.zones = {
+        rows = request.connection.from_arrow(files)
+        zones = {
             field.name: field.type.tz
             for field in schemas[0]
             if arrow.types.is_timestamp(field.type) and field.type.tz is not None
         }
+        self._source = RowSource(request.name, rows, lambda: rows, zones=zones)
+
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        return self._source
 
 
 def _schema(arrow: Any, path: str) -> Any:

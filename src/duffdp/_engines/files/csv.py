@@ -8,29 +8,30 @@ neither how another one is read nor whether there is an error.
 from __future__ import annotations
 
 import re
-from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, quote_paths, read_fields
-from duffdp._engines.files.format import Format, Reader, ReadRequest, header_columns
+from duffdp._engines.files.copied import TextReader
+from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, quote_paths
+from duffdp._engines.files.format import (
+    Format,
+    OpenRequest,
+    ReadRequest,
+    RowSource,
+    header_columns,
+)
 from duffdp._engines.files.packing import open_bytes, packed_endings, unpacked_name
 from duffdp._engines.files.text_records import (
     BYTE_ORDER_MARK,
     LONGEST,
-    TABLE_NUMBERS,
     Form,
-    fill_table,
     read_csv,
     read_records,
-    read_with_fallback,
     skip_lines,
     split_names,
     survey,
 )
 from duffdp.errors import UnsupportedData
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
 
 DELIMITERS: tuple[bytes, ...] = (b",", b";", b"|", b"\t")
 
@@ -42,36 +43,31 @@ class Layout(NamedTuple):
     names: tuple[str, ...]
 
 
-class CsvFiles(Reader):
+class CsvFiles(TextReader):
     """CSV or TSV files with the same first line."""
 
-    def __init__(self, request: ReadRequest) -> None:
-        self._connection, rules = request.connection, request.rules
+    def __init__(self, request: OpenRequest) -> None:
+        rules = request.rules
+        super().__init__(request.connection, request.name, rules.encoding)
         self._rules, self._encoding, self._skip_rows = rules, rules.encoding, rules.skip_rows
         self._layout, self._paths = _one_layout(request.paths, rules)
-        known = self._layout.names
-        names = header_columns(known, request, _header_name(rules.skip_rows))
-        self.zones = rules.zones
-        self.untyped = [name for name in names if name not in rules.kinds]
-        self._fields = list(map("f{}".format, range(len(known))))
+        self._fields = list(map("f{}".format, range(len(self._layout.names))))
         self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
-        as_values = request.values, request.kind, rules
-        #: The columns and their types, which the records have no say in.
-        self.types = request.connection.sql(
-            f"SELECT {read_fields(zip(names, repeat('NULL::VARCHAR')), *as_values)} WHERE false"
-        )
+
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        header = _header_name(self._skip_rows)
+        names = header_columns(self._layout.names, request.columns, rules, header)
         # Where no column is needed, records are, and the first field stands for them.
-        names = request.columns or names[:1]
-        self._places = list(map(known.index, names))
-        self._needed = list(map("f{}".format, self._places))
-        self._select = read_fields(zip(names, self._needed, strict=True), *as_values)
+        return self.source(names, request.columns or names[:1], request, rules)
 
-    def rows(self) -> DuckDBPyRelation:
-        return read_with_fallback(self._rows)
-
-    def _rows(self, by_duckdb: bool) -> DuckDBPyRelation:
-        connection, layout, needed = self._connection, self._layout, ", ".join(self._needed)
-        lines, parts = [], []
+    def parse(self, names: Sequence[str], by_duckdb: bool) -> str:
+        layout, lines, parts = self._layout, [], []
+        places = list(map(layout.names.index, names))
+        fields = [self._fields[place] for place in places]
+        needed = ", ".join(f"{field} AS t{at}" for at, field in enumerate(fields))
+        # In a file of one column an empty line and an empty field look the same: neither is a
+        # record.
+        present = " WHERE f0 IS NOT NULL" if len(self._fields) == 1 else ""
         for path in self._paths:
             if read_layout(path, self._rules) != layout:
                 raise UnsupportedData(
@@ -84,7 +80,8 @@ class CsvFiles(Reader):
             if form is Form.LINES:
                 lines.append(self._quoted[path])
             else:
-                parts.append(f"SELECT {needed} FROM {self._table(path, form)}")
+                table = self._stage_file(path, form, places)
+                parts.append(f"SELECT {needed} FROM {table}{present}")
         if lines:
             reader = read_csv(
                 *(lines, layout.delimiter, self._fields),
@@ -92,44 +89,34 @@ class CsvFiles(Reader):
                 quoted=False,
                 skip_rows=self._skip_rows,
             )
-            parts.append(f"SELECT {needed} FROM {reader}")
-        # In a file of one column an empty line and an empty field look the same: neither is a
-        # record.
-        present = " WHERE f0 IS NOT NULL" if len(self._fields) == 1 else ""
-        name = f"duffdp_rows_{next(TABLE_NUMBERS)}"
-        connection.execute(
-            f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM "
-            f"({' UNION ALL '.join(parts)}){present}"
-        )
-        return connection.table(name)
+            parts.append(f"SELECT {needed} FROM {reader}{present}")
+        return " UNION ALL ".join(parts)
 
-    def _table(self, path: str, form: Form) -> str:
+    def _stage_file(self, path: str, form: Form, places: Sequence[int]) -> str:
         """A table of the needed fields of a file with quotation marks, or that is not
         well-formed.
         """
         import duckdb
 
-        layout, name = self._layout, f"duffdp_rows_{next(TABLE_NUMBERS)}"
-        columns = " VARCHAR, ".join(self._needed)
-        self._connection.execute(f"CREATE TEMP TABLE {name} ({columns} VARCHAR)")
+        layout, fields = self._layout, [self._fields[place] for place in places]
+        table = self.stage(fields)
         if form is Form.QUOTED and not self._skip_rows:
             reader = read_csv(
                 [self._quoted[path]], layout.delimiter, self._fields, header=True, quoted=True
             )
             try:
-                self._connection.execute(
-                    f"INSERT INTO {name} SELECT {', '.join(self._needed)} FROM {reader}"
+                self.connection.execute(
+                    f"INSERT INTO {table} SELECT {', '.join(fields)} FROM {reader}"
                 )
-                return name
+                return table
             except duckdb.Error:  # nothing is filled in: a record has other fields than the header
                 pass
         with open_bytes(path) as file:
             records = read_records(
                 file, layout.delimiter.encode(), len(layout.names), self._skip_rows
             )
-            needed = ([record[place] for place in self._places] for record in records)
-            fill_table(self._connection, name, needed, self._encoding)
-        return name
+            self.insert(table, ([record[place] for place in places] for record in records))
+        return table
 
 
 def _header_name(skip_rows: int) -> str:

@@ -4,84 +4,88 @@ column.
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duffdp._engines.files.fields import quote_name, quote_text
-from duffdp._engines.files.format import Format, Reader, ReadRequest
+from duffdp._engines.files.copied import CopiedRows
+from duffdp._engines.files.fields import FieldRules, quote_name, quote_text
+from duffdp._engines.files.format import Format, OpenRequest, Reader, ReadRequest, RowSource
 from duffdp._engines.files.text_records import decode
 from duffdp.errors import UnsupportedData, did_you_mean, quoted_names
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb import DuckDBPyConnection
 
 BATCH = 50_000
-_ROWS = "duffdp_rows"
-_numbers = itertools.count()
+_BATCH = "duffdp_batch"
+# Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is
+# missing.
+_CAST = "TRY_CAST(CASE WHEN {{0}} <> '' THEN substr({{0}}, 2) END AS {kind})"
 
 
-class DuckdbTable(Reader):
+class DuckdbTable:
     """A table or view of a DuckDB file, read in place."""
 
-    has_all_columns = True
-
-    def __init__(self, connection: DuckDBPyConnection, path: Path, table: str) -> None:
+    def __init__(self, request: OpenRequest, path: Path) -> None:
+        connection, table = request.connection, request.part
         connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
         _check_table(path, table, _duckdb_tables(connection))
-        self.types = connection.sql(f"SELECT * FROM source.{quote_name(table)}")
+        rows = connection.sql(f"SELECT * FROM source.{quote_name(table)}")
+        self._source = RowSource(request.name, rows, lambda: rows)
+
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        return self._source
 
 
-class SqliteTable(Reader):
-    """A table or view of a SQLite file, copied into a DuckDB table that may be on disk.
+class SqliteTable:
+    """A table or view of a SQLite file. Its needed columns are copied once into a DuckDB table that
+    may be on disk.
 
     DuckDB's own SQLite reader is an extension that has to be downloaded.
     """
 
-    def __init__(
-        self,
-        connection: DuckDBPyConnection,
-        path: Path,
-        table: str,
-        columns: list[str],
-        person: str | None,
-    ) -> None:
-        self._connection, self._path, self._table = connection, path, quote_name(table)
+    def __init__(self, request: OpenRequest, path: Path) -> None:
+        self._connection, self._name, self._path = request.connection, request.name, path
+        self._table = quote_name(request.part)
         with closing(_open_sqlite(path)) as base:
-            _check_table(path, table, _sqlite_tables(base))
+            _check_table(path, request.part, _sqlite_tables(base))
             described = base.execute(f"PRAGMA table_info({self._table})")
-            declared = {row[1]: _affinity(row[2]) for row in described}
-        if person in declared:  # as it stands: no two people may become one number or one day
-            declared[person] = "VARCHAR"
-        wanted = [c for c in columns if c in declared] or list(declared)[:1]
-        # The others are known by name, so that a misspelt column gets its hint.
-        extra = [c for c in declared if c not in wanted]
-        self._needed = {quote_name(c): declared[c] for c in wanted}
-        columns_and_types = (f"NULL::{declared[c]} AS {quote_name(c)}" for c in [*wanted, *extra])
-        self.types = connection.sql(f"SELECT {', '.join(columns_and_types)} WHERE false")
+            self._declared = {row[1]: _affinity(row[2]) for row in described}
+        self._rows = CopiedRows(request.connection, self._copy)
 
-    def rows(self) -> DuckDBPyRelation:
-        """The needed columns, a batch at a time."""
-        names, copy = ", ".join(self._needed), f"duffdp_sqlite_{next(_numbers)}"
-        columns = ", ".join(f"{name} {kind}" for name, kind in self._needed.items())
-        self._connection.execute(f"CREATE TEMP TABLE {copy} ({columns})")
-        # Every field has a letter before its text, so that all of a batch is text for DuckDB and
-        # nothing is missing.
-        casts = ", ".join(
-            f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {kind})"
-            for i, kind in enumerate(self._needed.values())
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        declared = dict(self._declared)
+        if request.person in declared:
+            # As it stands: no two people may become one number or one day.
+            declared[request.person] = "VARCHAR"
+        needed = [c for c in request.columns if c in declared] or list(declared)[:1]
+        # The others are known by name, so that a misspelt column gets its hint.
+        extra = [c for c in declared if c not in needed]
+        types = (f"NULL::{declared[c]} AS {quote_name(c)}" for c in [*needed, *extra])
+        return RowSource(
+            self._name,
+            self._connection.sql(f"SELECT {', '.join(types)} WHERE false"),
+            self._rows.add({name: _CAST.format(kind=declared[name]).format for name in needed}),
+        )
+
+    def _copy(self, table: str, names: Sequence[str], columns: Sequence[str]) -> None:
+        """All records, a batch at a time."""
+        select, texts = ", ".join(columns), [f"t{at}" for at in range(len(names))]
+        empty = ", ".join(f"NULL::VARCHAR AS {text}" for text in texts)
+        self._connection.execute(
+            f"CREATE TEMP TABLE {table} AS SELECT {select} FROM (SELECT {empty}) WHERE false"
         )
         with closing(_open_sqlite(self._path)) as base:
-            cursor = base.execute(f"SELECT {names} FROM {self._table}")
+            cursor = base.execute(f"SELECT {', '.join(map(quote_name, names))} FROM {self._table}")
             while batch := cursor.fetchmany(BATCH):
-                batched = enumerate(zip(*batch, strict=True))
-                self._connection.register(_ROWS, {f"v{i}": _texts(column) for i, column in batched})
-                self._connection.execute(f"INSERT INTO {copy} SELECT {casts} FROM {_ROWS}")
-                self._connection.unregister(_ROWS)
-        return self._connection.table(copy)
+                fields = map(_texts, zip(*batch, strict=True))
+                self._connection.register(_BATCH, dict(zip(texts, fields, strict=True)))
+                self._connection.execute(f"INSERT INTO {table} SELECT {select} FROM {_BATCH}")
+                self._connection.unregister(_BATCH)
 
 
 def _open_sqlite(path: Path) -> sqlite3.Connection:
@@ -123,18 +127,13 @@ def table_names(path: str) -> list[str]:
         return _duckdb_tables(connection)
 
 
-def open_database(request: ReadRequest) -> Reader:
-    """A table or view of a database file, by what the file says it is.
-
-    In SQLite, where any field holds anything, the column of persons is read as text.
-    """
-    connection, (file, *others) = request.connection, request.paths
+def open_database(request: OpenRequest) -> Reader:
+    """A table or view of a database file, by what the file says it is."""
+    file, *others = request.paths
     if others:
         raise UnsupportedData(f"a table is read from one database, got a pattern for {file!r}.")
     path = Path(file)
-    if _is_sqlite(path):
-        return SqliteTable(connection, path, request.part, request.columns, request.person)
-    return DuckdbTable(connection, path, request.part)
+    return SqliteTable(request, path) if _is_sqlite(path) else DuckdbTable(request, path)
 
 
 def _check_table(path: Path, table: str, known: list[str]) -> None:

@@ -9,30 +9,34 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
-from collections.abc import Iterator
-from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 from duffdp._engines.addresses import SEPARATOR
-from duffdp._engines.files.fields import FieldLabels, FieldRules, quote_name, read_field
-from duffdp._engines.files.format import Format, Reader, ReadRequest, header_columns
-from duffdp._engines.files.text_records import TABLE_NUMBERS, fill_table
+from duffdp._engines.files.copied import TextReader
+from duffdp._engines.files.fields import FieldLabels, FieldRules, read_field
+from duffdp._engines.files.format import (
+    Format,
+    OpenRequest,
+    ReadRequest,
+    RowSource,
+    header_columns,
+)
 from duffdp._optional import load
 from duffdp._parameters import DEFAULT_ENCODING
 from duffdp.errors import Argument, DuffError, UnsupportedData, did_you_mean, quoted_names
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
 
 # Before a number or a date, which is written as usual, whatever is said about texts.
 _TYPED = "\x1f"
 
 
-class Sheet(Reader):
+class Sheet(TextReader):
     """One sheet of one workbook."""
 
-    def __init__(self, request: ReadRequest) -> None:
+    def __init__(self, request: OpenRequest) -> None:
         (path, *others), rules = request.paths, request.rules
+        super().__init__(request.connection, request.name, DEFAULT_ENCODING)
         if others:
             raise UnsupportedData(f"workbooks are read one at a time, got a pattern for {path!r}.")
         if rules.encoding != DEFAULT_ENCODING:
@@ -40,46 +44,44 @@ class Sheet(Reader):
                 Argument("encoding"),
                 f" is for text files, got {path!r}: workbooks say theirs. Leave it out.",
             )
-        self._connection, self._path, self._sheet = request.connection, path, request.part
-        self._skip_rows = rules.skip_rows
-        header = next(islice(self._cells(), rules.skip_rows, None), ())
-        known = tuple(_text(cell).removeprefix(_TYPED) for cell in header)
-        called = f"row {rules.skip_rows + 1}" if rules.skip_rows else "first row"
-        if not any(known):
+        self._path, self._sheet, self._skip_rows = path, request.part, rules.skip_rows
+        self._header_name = f"row {rules.skip_rows + 1}" if rules.skip_rows else "first row"
+        self._header = _header(islice(self._cells(), rules.skip_rows, None))
+        if not any(self._header):
             raise UnsupportedData(
-                f"the {called} of the sheet in {path!r} is empty. It must name the columns."
+                f"the {self._header_name} of the sheet in {path!r} is empty. It must name the "
+                "columns."
             )
-        names = header_columns(known, request, called)
-        self.zones = rules.zones
-        self.untyped = [name for name in names if name not in rules.kinds]
-        kinds: dict[str, str | FieldLabels] = dict.fromkeys(request.values, request.kind)
-        kinds |= rules.kinds
-        #: The columns and their types, which the records have no say in.
-        self.types = request.connection.sql(
-            f"SELECT {_fields(zip(names, repeat('NULL::VARCHAR')), kinds, rules)} WHERE false"
-        )
-        names = request.columns or names[:1]
-        self._places, self._width = list(map(known.index, names)), len(known)
-        self._texts = [f"f{at}" for at in range(len(names))]
-        self._select = _fields(zip(names, self._texts, strict=True), kinds, rules)
 
-    def rows(self) -> DuckDBPyRelation:
-        """All rows that are not empty, in a table that may spill to disk."""
-        texts, name = (f"duffdp_rows_{next(TABLE_NUMBERS)}" for _ in range(2))
-        self._connection.execute(
-            f"CREATE TEMP TABLE {texts} ({' VARCHAR, '.join(self._texts)} VARCHAR)"
-        )
-        fill_table(self._connection, texts, self._records())
-        self._connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM {texts}")
-        self._connection.execute(f"DROP TABLE {texts}")
-        return self._connection.table(name)
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        names = header_columns(self._header, request.columns, rules, self._header_name)
+        return self.source(names, request.columns or names[:1], request, rules)
 
-    def _records(self) -> Iterator[list[bytes]]:
-        for row in islice(self._cells(), self._skip_rows + 1, None):
-            cells = [_text(cell) for cell in row[: self._width]]
+    def field(self, text: str, kind: str | FieldLabels, rules: FieldRules, zone: str | None) -> str:
+        typed = read_field(f"substr({text}, 2)", kind, zone=zone)
+        return (
+            f"CASE WHEN starts_with({text}, '{_TYPED}') THEN {typed} "
+            f"ELSE {read_field(text, kind, rules, zone)} END"
+        )
+
+    def parse(self, names: Sequence[str], by_duckdb: bool) -> str:
+        """All rows that are not empty."""
+        table = self.stage([f"t{at}" for at in range(len(names))])
+        self.insert(table, self._records(list(map(self._header.index, names))))
+        return f"SELECT * FROM {table}"
+
+    def _records(self, places: Sequence[int]) -> Iterator[list[bytes]]:
+        rows, width = islice(self._cells(), self._skip_rows, None), len(self._header)
+        if _header(rows) != self._header:
+            raise UnsupportedData(
+                f"the {self._header_name} of the sheet in {self._path!r} is another one than when "
+                "the release began. Make a copy, and release that."
+            )
+        for row in rows:
+            cells = [_text(cell) for cell in row[:width]]
             if any(cells):
-                cells += [""] * (self._width - len(cells))
-                yield [cells[place].encode(errors="replace") for place in self._places]
+                cells += [""] * (width - len(cells))
+                yield [cells[place].encode(errors="replace") for place in places]
 
     def _cells(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the sheet, one after the other; no error or warning quotes a cell."""
@@ -130,17 +132,9 @@ def _unreadable(path: str) -> UnsupportedData:
     return UnsupportedData(f"cannot read {path!r}: it is not a readable workbook of Excel.")
 
 
-def _fields(fields: Any, kinds: dict[str, str | FieldLabels], rules: FieldRules) -> str:
-    """Columns from names and texts, each cell by itself."""
-    parts = []
-    for name, text in fields:
-        kind, zone = kinds.get(name, "category"), rules.zones.get(name)
-        typed = read_field(f"substr({text}, 2)", kind, zone=zone)
-        parts.append(
-            f"CASE WHEN starts_with({text}, '{_TYPED}') THEN {typed} "
-            f"ELSE {read_field(text, kind, rules, zone)} END AS {quote_name(name)}"
-        )
-    return ", ".join(parts)
+def _header(rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:
+    """The names of columns in the next row."""
+    return tuple(_text(cell).removeprefix(_TYPED) for cell in next(rows, ()))
 
 
 def _text(cell: Any) -> str:

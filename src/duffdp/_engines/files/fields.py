@@ -112,6 +112,11 @@ class FieldRules(NamedTuple):
     encoding: str = DEFAULT_ENCODING
     skip_rows: int = 0
 
+    @property
+    def layout(self) -> tuple[str | int | None, ...]:
+        """The rules that decide where fields are; the others decide what they hold."""
+        return self.decimal, self.thousands, self.encoding, self.skip_rows
+
 
 PLAIN_FIELDS = FieldRules()
 
@@ -129,24 +134,6 @@ def quote_text(text: str) -> str:
 def quote_paths(paths: Iterable[str]) -> list[str]:
     """Paths of files in SQL, where no character of them is a pattern."""
     return [quote_text(escape(path)) for path in paths]
-
-
-def read_fields(
-    fields: Iterable[tuple[str, str]],
-    values: tuple[str, ...],
-    kind: str,
-    rules: FieldRules = PLAIN_FIELDS,
-) -> str:
-    """A list of columns from names and texts: as declared, else `values` are read as this kind and
-    all others stay text.
-    """
-    kinds: dict[str, str | FieldLabels] = dict.fromkeys(values, kind)
-    kinds |= rules.kinds
-    return ", ".join(
-        f"{read_field(text, kinds.get(name, 'category'), rules, rules.zones.get(name))} "
-        f"AS {quote_name(name)}"
-        for name, text in fields
-    )
 
 
 def field_type(kind: str) -> str:

@@ -1,46 +1,70 @@
-"""Shared parts of file formats: a `Format` that names a format, and a `Reader` that opens its
-files.
-"""
+"""Shared parts of file formats: a `Format` that names a format, and a `Reader` of opened files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from duffdp._engines.files.fields import FieldRules
 from duffdp._engines.libraries import missing_column
 from duffdp.errors import Argument, UnsupportedData
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class OpenRequest:
+    """Files to open, and how text is laid out in them."""
+
+    connection: DuckDBPyConnection
+    name: str  # of all files, as the caller has it
+    paths: list[str]
+    part: str  # the sheet or table after "::", or ""
+    rules: FieldRules
 
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """Files to read, the needed columns, and the conversion from text to values."""
+    """The columns that one release needs, and the conversion from text to values."""
 
-    connection: DuckDBPyConnection
-    paths: list[str]
-    part: str  # the sheet or table after "::", or ""
-    columns: list[str]
-    values: tuple[str, ...]  # columns that are read as `kind`, where a file declares no types
-    kind: str  # of the public domain
-    person: str | None  # the column that names people
-    rules: FieldRules
+    columns: Sequence[str]  # none: all that there are
+    values: tuple[str, ...] = ()  # columns that are read as `kind`, where a file declares no types
+    kind: str = "float"  # of the public domain
+    person: str | None = None  # the column that names people
 
 
-class Reader:
-    """Files of one format whose columns and types are known; no record has been read."""
+class RowSource(NamedTuple):
+    """Columns of a file, of a table of a server or of the result of a query: their types are known,
+    rows are read when they are requested.
 
-    types: DuckDBPyRelation  # the columns and their types, perhaps without rows
-    untyped: Container[str] = ()  # columns that are text because the file declares no types
-    zones: Mapping[str, str] = {}  # the time zones of columns, where they are declared
-    has_all_columns = False  # whatever was requested: one opening serves several releases
+    `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a text file or
+    of SQLite is in it, or was read for it. `rows` reads such records, once for all releases of a
+    call, into a table that may spill to disk; others stay where they are. Columns of text files are
+    `untyped` unless their types are declared: all are text but that of values. `close` ends what
+    `rows` began, when all is counted. `zone` is what instants are given in, as the server says and
+    UTC in files, but for columns of which a file says another one in `zones`. `people` are the
+    columns one of which must name the person, where rows were brought together; and `like` is the
+    frame that answers are to be like, if there is one.
+    """
 
-    def rows(self) -> DuckDBPyRelation:
-        """All rows of the same columns."""
-        return self.types
+    name: str
+    types: Any
+    rows: Callable[[], Any]  # may fail with what `unreadable` knows
+    untyped: Container[str] = ()
+    close: Callable[[], None] | None = None
+    zone: str | None = None
+    zones: Mapping[str, str] = {}
+    people: tuple[str, ...] | None = None
+    like: Any = None
+
+
+class Reader(Protocol):
+    """Files of one format, opened: their columns are known and no record is read."""
+
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
+        """Some columns with their types, and what reads their rows."""
 
 
 class Format(NamedTuple):
@@ -48,7 +72,7 @@ class Format(NamedTuple):
 
     name: str
     endings: tuple[str, ...]  # of file names, in lower case
-    open: Callable[[ReadRequest], Reader]
+    open: Callable[[OpenRequest], Reader]
     is_text: bool = False  # declares no types, so a TextFile may
     part: str = ""  # an example of a path, where one table or sheet of a file is read
     needs_part: bool = False
@@ -57,14 +81,16 @@ class Format(NamedTuple):
     parts: Callable[[str], list[str]] | None = None  # the sheets or tables of a file
 
 
-def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> list[str]:
+def header_columns(
+    header: Sequence[str], columns: Sequence[str], rules: FieldRules, line: str
+) -> list[str]:
     """The requested columns, which a header must name once; without any, all that have a name.
 
     `line` is what errors call the header. DuckDB does not distinguish upper and lower case, so of
     names that differ in case alone the first one counts.
     """
-    for name in (*request.columns, *request.rules.kinds):
-        if (name not in header or not name) and request.rules.skip_rows:
+    for name in (*columns, *rules.kinds):
+        if (name not in header or not name) and rules.skip_rows:
             # If too many lines were skipped, this one is a record, which no error may quote.
             raise UnsupportedData(
                 *(f"the {line} does not name a column {name!r}. Check ", Argument("skip_rows")),
@@ -76,8 +102,8 @@ def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> li
             raise UnsupportedData(
                 f"the {line} names {name!r} more than once. Rename one of the columns."
             )
-    if request.columns:
-        return request.columns
+    if columns:
+        return list(columns)
     first: dict[str, str] = {}
     for name in filter(None, header):
         first.setdefault(name.casefold(), name)

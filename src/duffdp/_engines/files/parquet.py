@@ -11,8 +11,8 @@ import base64
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from duffdp._engines.files.fields import quote_name, quote_paths
-from duffdp._engines.files.format import Format, Reader, ReadRequest
+from duffdp._engines.files.fields import FieldRules, quote_name, quote_paths
+from duffdp._engines.files.format import Format, OpenRequest, ReadRequest, RowSource
 from duffdp.errors import UnsupportedData
 
 if TYPE_CHECKING:
@@ -23,29 +23,32 @@ _CONTINUES = b"\xff\xff\xff\xff"
 _TIMESTAMP = 10  # of the union of types in Arrow's Schema.fbs
 
 
-class ParquetFiles(Reader):
+class ParquetFiles:
     """Parquet files of one schema; values in folder names (`region=north`) are text."""
 
-    def __init__(self, request: ReadRequest) -> None:
+    def __init__(self, request: OpenRequest) -> None:
         connection, paths = request.connection, request.paths
         listed = ", ".join(quote_paths(paths))
-        differing = _differing(connection, listed, len(paths)) if len(paths) > 1 else set()
+        self._differing = _differing(connection, listed, len(paths)) if len(paths) > 1 else set()
+        relation = connection.sql(
+            f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(self._differing)}, "
+            "hive_types_autocast = false)"
+        )
+        alike = [name for name in relation.columns if name not in self._differing]
+        # By their names: the places of columns are others in a file that is replaced meanwhile.
+        rows = relation.project(", ".join(map(quote_name, alike)))
+        # The zones of columns of instants, where all files say the same.
+        zones = _zones(connection, listed) if "WITH TIME ZONE" in str(rows.types) else {}
+        self._source = RowSource(request.name, rows, lambda: rows, zones=zones)
+
+    def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
         for name in request.columns:
-            if name in differing:
+            if name in self._differing:
                 raise UnsupportedData(
                     f"the column {name!r} is not declared alike in all of the Parquet files. Write "
                     "them with one schema."
                 )
-        relation = connection.sql(
-            f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, "
-            "hive_types_autocast = false)"
-        )
-        alike = [name for name in relation.columns if name not in differing]
-        # By their names: the places of columns are others in a file that is replaced meanwhile.
-        chosen = relation.project(", ".join(map(quote_name, alike)))
-        #: The zones of columns of instants, where all files say the same.
-        self.zones = _zones(connection, listed) if "WITH TIME ZONE" in str(chosen.types) else {}
-        self.types, self.has_all_columns = chosen, not differing
+        return self._source
 
 
 def _differing(connection: DuckDBPyConnection, listed: str, files: int) -> set[str]:

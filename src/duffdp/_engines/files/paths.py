@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable
 from duffdp._engines.files.arrow import ARROW
 from duffdp._engines.files.csv import CSV
 from duffdp._engines.files.databases import DATABASES
 from duffdp._engines.files.excel import EXCEL
-from duffdp._engines.files.fields import FILE_ZONE, PLAIN_FIELDS
-from duffdp._engines.files.format import Format, ReadRequest
+from duffdp._engines.files.fields import FILE_ZONE, PLAIN_FIELDS, FieldRules
+from duffdp._engines.files.format import Format, OpenRequest, Reader, ReadRequest, RowSource
 from duffdp._engines.files.json_lines import JSON_LINES
 from duffdp._engines.files.packing import unpacked_name
 from duffdp._engines.files.parquet import PARQUET
@@ -44,59 +44,49 @@ _KINDS = (
 )
 
 
-class RowSource(NamedTuple):
-    """A file, a table of a server or the result of a query: its columns and types are known, and
-    rows are read on request.
-
-    `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a text file or
-    of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
-    spill to disk; others stay where they are. Columns of text files are `untyped` unless their
-    types are declared: all are text but that of values. `close` ends what `rows` began, when all is
-    counted. `zone` is what instants are given in, as the server says and UTC in files, but for
-    columns of which a file says another one in `zones`. `people` are the columns one of which must
-    name the person, where rows were brought together; and `like` is the frame that answers are to
-    be like, if there is one. What `has_all_columns`, with types that no request changes, is opened
-    once for all releases of a call.
-    """
+@dataclass(frozen=True)
+class OpenFile:
+    """Opened files that are read as one table."""
 
     name: str
-    types: Any
-    rows: Callable[[], Any]  # may fail with what `unreadable` knows
-    untyped: Container[str]
-    close: Callable[[], None] | None = None
-    zone: str | None = None
-    zones: Mapping[str, str] = {}
-    people: tuple[str, ...] | None = None
-    like: Any = None
-    has_all_columns: bool = False
+    reader: Reader
+    rules: FieldRules
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        """Some columns and their types. Parquet files and tables keep their declared types. In text
+        files every column is text, except that those with declared types are of these, and the
+        values are read as the request says, field by field.
+        """
+        try:
+            source = self.reader.columns(request, self.rules)
+            zone = FILE_ZONE if "WITH TIME ZONE" in str(source.types.types) else None
+            return source._replace(zone=zone)
+        except Exception as error:
+            raise unreadable(self.name, error) from None
+
+
+@dataclass(frozen=True)
+class ServerTable:
+    """A table of a server, which each release connects to: its rows are those of one moment."""
+
+    address: str
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        """Some columns and their types."""
+        from duffdp._engines.adapters.postgres import ServedTable
+
+        return ServedTable(self.address, list(request.columns)).source()
 
 
 def open_path(
-    data: str | os.PathLike[str],
-    columns: list[str],
-    *,
-    values: tuple[str, ...] = (),
-    kind: str = "float",
-    person: str | None = None,
-    connection: DuckDBPyConnection | None = None,
-) -> RowSource:
-    """Open what a path names, in a connection of its own if none is given.
-
-    `columns` are those that are needed. Parquet files and tables keep their declared types. In text
-    files every column is text, except that those with declared types are of these, and `values` are
-    read as a public domain of this kind needs them, field by field. `person` is the column that
-    names people, if there is one.
-    """
-    name = os.fspath(data)
-    declared = isinstance(data, TextFile)
-    rules = data.rules if isinstance(data, TextFile) else PLAIN_FIELDS
+    data: str | os.PathLike[str], connection: DuckDBPyConnection | None = None
+) -> OpenFile | ServerTable:
+    """Open what a path names, in a connection of its own if none is given."""
+    name, declared, rules = os.fspath(data), isinstance(data, TextFile), rules_of(data)
     if ADDRESS.match(name):
         if declared:
             raise _types_not_taken(name)
-        from duffdp._engines.adapters.postgres import ServedTable
-
-        served = ServedTable(name, columns)
-        return RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
+        return ServerTable(name)
     try:
         import duckdb
     except ImportError:
@@ -115,21 +105,14 @@ def open_path(
         if connection is None:
             alone = form.own_database
             connection = duckdb.connect(config=settings()) if alone else _shared_connection()
-        reader = form.open(
-            ReadRequest(connection, paths, part, columns, values, kind, person, rules)
-        )
-        zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
-        return RowSource(
-            name,
-            reader.types,
-            reader.rows,
-            reader.untyped,
-            zone=zone,
-            zones=reader.zones,
-            has_all_columns=reader.has_all_columns,
-        )
+        return OpenFile(name, form.open(OpenRequest(connection, name, paths, part, rules)), rules)
     except Exception as error:
         raise unreadable(name, error) from None
+
+
+def rules_of(data: str | os.PathLike[str]) -> FieldRules:
+    """How the fields of a text file become values."""
+    return data.rules if isinstance(data, TextFile) else PLAIN_FIELDS
 
 
 _STARTED: dict[int, DuckDBPyConnection] = {}  # by process: a fork has no threads of a database

@@ -11,22 +11,18 @@ other.
 from __future__ import annotations
 
 import codecs
-import itertools
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 
 from duffdp._engines.files.packing import open_bytes
 from duffdp._parameters import DEFAULT_ENCODING, character_table
 from duffdp.domain import Array, Ints
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 # Bytes of a record; what is longer is none, or one quotation mark could hold the whole file.
 LONGEST = 2**20
@@ -35,8 +31,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FALLBACK_ENCODING = "windows-1252"  # as browsers read pages that are not UTF-8
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 _LINES = "quote = '', escape = '', null_padding = true, ignore_errors = true"
-_BATCH, _BATCH_ROWS = "duffdp_batch", 50_000
-TABLE_NUMBERS = itertools.count()  # no two tables have one name
 _QUOTED = """quote = '"', escape = '"', parallel = false"""
 
 
@@ -317,35 +311,3 @@ def _patterns(delimiter: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     return re.compile(field + rb"(?:" + mark + field + rb")*+"), re.compile(
         mark + rb"(" + field + rb")"
     )
-
-
-def read_with_fallback(read: Callable[[bool], DuckDBPyRelation]) -> DuckDBPyRelation:
-    """All records, parsed once for all queries that follow, in a table that may spill to disk.
-
-    `read` takes whether DuckDB may parse files. Where one is packed in a way that DuckDB does not
-    know, all are parsed here: no record may decide about that.
-    """
-    import duckdb
-
-    try:
-        return read(True)
-    except duckdb.Error:
-        return read(False)
-
-
-def fill_table(
-    connection: DuckDBPyConnection,
-    table: str,
-    rows: Iterator[list[bytes]],
-    encoding: str = DEFAULT_ENCODING,
-) -> None:
-    """Insert records into a table, a batch at a time; an empty field is missing."""
-    while batch := list(itertools.islice(rows, _BATCH_ROWS)):
-        columns = [
-            np.array([decode(text, encoding) for text in column], dtype=object)
-            for column in zip(*batch, strict=True)
-        ]
-        connection.register(_BATCH, {f"v{i}": column for i, column in enumerate(columns)})
-        fields = ", ".join(f"NULLIF(v{i}, '')" for i in range(len(columns)))
-        connection.execute(f"INSERT INTO {table} SELECT {fields} FROM {_BATCH}")
-        connection.unregister(_BATCH)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
 from duffdp._engines.files.fields import FILE_ZONE, quote_name
-from duffdp._engines.files.paths import RowSource, format_named, open_path, settings
+from duffdp._engines.files.format import ReadRequest, RowSource
+from duffdp._engines.files.paths import OpenFile, format_named, open_path, rules_of, settings
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path, is_table, missing_column, narwhals
 from duffdp._engines.sql.checks import check_types
@@ -96,41 +97,94 @@ class Query:
         return os.fspath(self.data) if is_path(self.data) else type(self.data).__name__
 
 
-def open_source(
-    data: Any,
-    columns: list[str],
-    *,
-    values: tuple[str, ...] = (),
-    kind: str = "float",
-    person: str | None = None,
-) -> RowSource:
-    """Open a path or the result of a query; parameters as for `open_path`."""
+class Source(Protocol):
+    """An opened path, or the result of a query."""
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        """Some columns with their types, and what reads their rows."""
+
+
+class OpenSources:
+    """The paths and queries that one call has opened, each once for all of its releases."""
+
+    def __init__(self) -> None:
+        self._sources: dict[Hashable, Source] = {}
+
+    def open(self, data: str | os.PathLike[str]) -> Source:
+        """Open a path or the result of a query, unless it is open."""
+        rules, is_text = rules_of(data), isinstance(data, TextFile)
+        key = data if isinstance(data, Query) else (os.fspath(data), is_text, rules.layout)
+        if key not in self._sources:
+            self._sources[key] = open_source(data)
+        source = self._sources[key]
+        return replace(source, rules=rules) if isinstance(source, OpenFile) else source
+
+
+def open_source(data: str | os.PathLike[str]) -> Source:
+    """Open a path or the result of a query."""
     if not isinstance(data, Query):
-        return open_path(data, columns, values=values, kind=kind, person=person)
+        return open_path(data)
     if not is_path(data.data):
         return _open_frame(data)
-    served = ADDRESS.match(os.fspath(data.data)) and not isinstance(data.data, TextFile)
-    return _open_served(data) if served else _open_path(data, person)
+    if ADDRESS.match(os.fspath(data.data)) and not isinstance(data.data, TextFile):
+        return _ServerResult(data)
+    return _open_file(data)
 
 
-def _open_served(query: Query) -> RowSource:
-    from duffdp._engines.adapters.postgres import ServedTable, postgres_result
+@dataclass(frozen=True)
+class _FrameResult:
+    """The result for a frame."""
 
-    read = query.read
-    if read.has_star:
-        table = ServedTable(os.fspath(query.data), [])
-        try:
-            read = query.read_on(list(narwhals().from_native(table.types).collect_schema()))
-        finally:
-            if table.close is not None:
-                table.close()
-    served = ServedTable(os.fspath(query.data), [], partial(postgres_result, read))
-    result = RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
-    return result._replace(people=read.people)
+    source: RowSource
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        return self.source
 
 
-def _open_path(query: Query, person: str | None) -> RowSource:
-    read = query.read
+@dataclass(frozen=True)
+class _ServerResult:
+    """The result for a table of a server, which each release connects to."""
+
+    query: Query
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        from duffdp._engines.adapters.postgres import ServedTable, postgres_result
+
+        address, read = os.fspath(self.query), self.query.read
+        if read.has_star:
+            types = ServedTable(address, []).types
+            read = self.query.read_on(list(narwhals().from_native(types).collect_schema()))
+        served = ServedTable(address, [], partial(postgres_result, read))
+        return served.source()._replace(people=read.people)
+
+
+@dataclass(frozen=True)
+class _FileResult:
+    """The result for a file."""
+
+    read: ReadQuery
+    file: Source
+
+    def columns(self, request: ReadRequest) -> RowSource:
+        read = self.read
+        named = {output.name: output.source for output in read.outputs}
+        person = None if request.person is None else named.get(request.person)
+        inner = self.file.columns(ReadRequest(read.columns, kind="category", person=person))
+        return inner._replace(
+            types=_checked_result(read, inner.types),
+            rows=lambda: _result(read, inner.rows()),
+            untyped=[name for name, source in named.items() if source in inner.untyped],
+            zones={
+                name: inner.zones[source]
+                for name, source in named.items()
+                if source is not None and source in inner.zones
+            },
+            people=read.people,
+        )
+
+
+def _open_file(query: Query) -> _FileResult:
+    file, read = open_path(query.data, _connect()), query.read
     if read.has_star:
         form = format_named(os.fspath(query.data))
         if form is not None and not form.lists_columns:
@@ -138,26 +192,11 @@ def _open_path(query: Query, person: str | None) -> RowSource:
                 Argument("sql"),
                 f" must name its columns instead of *: {form.name} do not list theirs.",
             )
-        whole = open_path(query.data, [], kind="category", connection=_connect())
-        read = query.read_on(list(whole.types.columns))
-    named = {output.name: output.source for output in read.outputs}
-    inner = open_path(
-        query.data,
-        list(read.columns),
-        kind="category",
-        person=None if person is None else named.get(person),
-        connection=_connect(),
-    )
-    return inner._replace(
-        types=_checked_result(read, inner.types),
-        rows=lambda: _result(read, inner.rows()),
-        untyped=[name for name, source in named.items() if source in inner.untyped],
-        zones={name: inner.zones[was] for name, was in named.items() if was and was in inner.zones},
-        people=read.people,
-    )
+        read = query.read_on(file.columns(ReadRequest((), kind="category")).types.columns)
+    return _FileResult(read, file)
 
 
-def _open_frame(query: Query) -> RowSource:
+def _open_frame(query: Query) -> _FrameResult:
     from duffdp._engines.adapters.duckdb import duckdb_input
 
     nw = narwhals()
@@ -177,7 +216,7 @@ def _open_frame(query: Query) -> RowSource:
         ) from None
     if duckdb_source is None:
         return _open_remote(query, read, nw, frame)
-    return RowSource(
+    result = RowSource(
         type(query.data).__name__,
         _checked_result(read, duckdb_source.types),
         lambda: _result(read, duckdb_source.rows()),
@@ -187,9 +226,10 @@ def _open_frame(query: Query) -> RowSource:
         people=read.people,
         like=query.data,
     )
+    return _FrameResult(result)
 
 
-def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> RowSource:
+def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> _FrameResult:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp._engines.adapters import query_adapter
 
@@ -208,9 +248,10 @@ def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> RowSourc
         raise _not_here(str(frame.implementation))
     zone = engine.session_zone
     name = type(query.data).__name__
-    return RowSource(
+    rows = RowSource(
         name, result, lambda: result, (), zone=zone, people=read.people, like=query.data
     )
+    return _FrameResult(rows)
 
 
 def _not_here(engine_name: str) -> UnsupportedData:
