@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from duffdp.mechanisms import Geometric, Staircase
-from duffdp.mechanisms.weighted_noises import SLACK, NoiseSum, WeightedNoise
+from duffdp.mechanisms._ratio_noise import CELLS
+from duffdp.mechanisms.weighted_noises import SLACK, NoiseSum, WeightedNoise, ratio_tilts
 
 PARTS = 12  # all weights here are multiples of a twelfth
 
@@ -59,6 +60,37 @@ def test_bounds_hold_and_are_not_too_large(parts, sensitivity, failure_rate):
     slack = 2.5 * SLACK * total.deviation * sensitivity
     assert exceeded(sizes, law, bound) <= failure_rate
     assert exceeded(sizes, law, bound - slack - 1 / PARTS) > failure_rate
+
+
+RATIO_CASES = [
+    [(Geometric(1.5), Fraction(1), 4)],
+    [(Geometric(1), Fraction(1, 2), 3), (Geometric(0.8), Fraction(1, 3), 2)],
+    [(Geometric(4), Fraction(2, 3), 1), (Geometric(2), Fraction(1, 4), 3)],
+]
+
+
+@pytest.mark.parametrize("parts", RATIO_CASES)
+@pytest.mark.parametrize("failure_rate", [Fraction(1, 5), Fraction(1, 20), Fraction(1, 1000)])
+def test_noises_of_ratios_are_exceeded_as_rarely_as_is_said(parts, failure_rate):
+    """At both ends and inside of the cells, by all pairs of two sums; and bounds are not much too
+    large.
+    """
+    tilts = ratio_tilts([WeightedNoise(*part) for part in parts], 1, failure_rate)
+    assert len(tilts) == CELLS
+    numbers, law = distribution(parts, 1, reach=100)
+    signed = np.where(np.arange(len(law)) < len(law) // 2, -numbers, numbers)
+    matter = law > 1e-9
+    signed, law = signed[matter], law[matter]
+    weight, outside = np.outer(law, law), 1 - law.sum() ** 2
+    assert outside < failure_rate / 1000
+    difference, total = np.subtract.outer(signed, signed), np.add.outer(signed, signed)
+    for i in (0, 1, 7, CELLS // 2, CELLS - 1):
+        bound = tilts[i] / CELLS
+        for place in (0.0, 0.37, 0.5, 1.0):
+            size = np.abs(difference + (i + place) / CELLS * total)
+            assert weight[size > bound + 1e-9].sum() <= failure_rate
+        less = bound * 0.93 - 1 / PARTS - 1 / CELLS
+        assert weight[size > less].sum() + outside > failure_rate
 
 
 @pytest.mark.parametrize(("parts", "sensitivity"), CASES)

@@ -16,7 +16,7 @@ from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
 from duffdp.statistics.cells import Cells
-from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
@@ -98,6 +98,13 @@ def cells_of(facts: Facts, numbers: Sequence[int]) -> CellRow:
     return _cells(facts, _program(facts), numbers)
 
 
+def value_columns(facts: Facts) -> tuple[OutputColumn, ...]:
+    """The columns of these values."""
+    program = _program(facts)
+    assert program.post_process is not None
+    return program.post_process.columns(facts.domain)
+
+
 def without_zeros(facts: Facts) -> Facts:
     """The facts of the same release without counts that are set to 0."""
     parameters = {**facts.statistic.parameters, ZERO_BELOW.name: None}
@@ -133,8 +140,8 @@ def counts_that_add_up(
 
     `margins` has the place of each group in the rows, the columns and the total of a cross table.
     """
-    parameters = facts.statistic.parameters
-    counts = statistic_spec(facts.statistic.name).makes_domain
+    parameters, spec = facts.statistic.parameters, statistic_spec(facts.statistic.name)
+    counts = spec.additive and spec.makes_domain
     moved = parameters.get(ADDS_UP.name) or parameters.get(ZERO_BELOW.name) is not None
     if not counts or moved or parameters.get(NONNEGATIVE.name) is False:
         return list(rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -19,15 +19,17 @@ from duffdp._pipeline.group_sums import (
     noise_draw,
     noise_spec,
     numbers_per_group,
+    value_columns,
     without_zeros,
 )
-from duffdp._pipeline.group_tree import GroupEstimator, GroupTree
+from duffdp._pipeline.group_tree import ErrorWeights, GroupEstimator, GroupTree
 from duffdp._pipeline.released_values import CellRow
 from duffdp.domain import Grid
 from duffdp.mechanisms import mechanism_class
-from duffdp.mechanisms.weighted_noises import NoiseSum, WeightedNoise
-from duffdp.statistics.noise_interval import sensitivity_of
+from duffdp.mechanisms.weighted_noises import NoiseSum, WeightedNoise, ratio_tilts
+from duffdp.statistics.noise_interval import RatioEnds, around_value, sensitivity_of
 from duffdp.statistics.registry import statistic_spec
+from duffdp.statistics.spec import IntervalSpec
 
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 Numbers = Sequence[Sequence[int]]  # for each group the drawn numbers
@@ -73,9 +75,11 @@ def rows_of_levels(
             if lowest.interval is None:
                 rows.append(cells_of(lowest, values))
                 continue
-            reach = _reach(lowest, facts, estimator, level, group)
             centers = [column[level][group] for column in estimates]
-            rows.append(_with_ends(lowest, values, centers, reach))
+            spec = _guarantee(lowest, size)
+            noises = _noises(facts, estimator.error_weights(level, group))
+            with_ends = _ratio_with_ends if is_ratio(lowest) else _with_ends
+            rows.append(with_ends(lowest, values, centers, noises, spec))
     return rows
 
 
@@ -99,22 +103,29 @@ def relative_variances(facts: Sequence[Facts | None]) -> list[Fraction | None]:
     ]
 
 
-def _reach(
-    lowest: Facts, facts: Sequence[Facts | None], estimator: GroupEstimator, level: int, group: int
-) -> Fraction:
-    """The most by which an estimate is off from the exact number, up to the failure rate."""
+def is_ratio(facts: Facts) -> bool:
+    """True if a value is made of both numbers of its group."""
+    return statistic_spec(facts.statistic.name).is_ratio_of_counts
+
+
+def _guarantee(lowest: Facts, groups: int) -> IntervalSpec:
+    """The guarantee of the intervals of one group on a level with so many."""
     assert lowest.interval is not None
-    draw, simultaneous = noise_draw(lowest), lowest.interval.simultaneous
-    groups = estimator.tree.sizes[level] if simultaneous else 1
-    rate = (1 - lowest.interval.confidence) / groups
-    rate = noise_spec(lowest, rate, 1, simultaneous).failure_rate_each(numbers_per_group(lowest))
-    weights = estimator.error_weights(level, group)
+    simultaneous = lowest.interval.simultaneous
+    rate = (1 - lowest.interval.confidence) / (groups if simultaneous else 1)
+    return noise_spec(lowest, rate, 1, simultaneous)
+
+
+def _noises(facts: Sequence[Facts | None], weights: ErrorWeights) -> tuple[NoiseKey, ...]:
+    """The noises in an estimate with these error weights. They are symmetric, so signs of weights
+    do not matter.
+    """
     noises = []
     for (at, weight), times in sorted(weights.items()):
         one = facts[at]
         assert one is not None
-        noises.append((draw.mechanism, one.row_epsilon, abs(weight), times))
-    return largest_error(tuple(noises), sensitivity_of(draw, lowest.domain), rate)
+        noises.append((noise_draw(one).mechanism, one.row_epsilon, abs(weight), times))
+    return tuple(noises)
 
 
 def expected_errors(tree: GroupTree, facts: Sequence[Facts | None]) -> list[float]:
@@ -129,14 +140,8 @@ def expected_errors(tree: GroupTree, facts: Sequence[Facts | None]) -> list[floa
     for level, size in enumerate(tree.sizes):
         parts = [len(below) for below in tree.children[level - 1]] if level else [0] * size
         weights = estimator.error_weights(level, max(range(size), key=parts.__getitem__))
-        noises = []
-        for (at, weight), times in weights.items():
-            one = facts[at]
-            assert one is not None
-            noises.append(
-                WeightedNoise(mechanism_class(draw.mechanism)(one.row_epsilon), weight, times)
-            )
-        errors.append(NoiseSum(noises, sensitivity).expected_size() * sensitivity)
+        total = NoiseSum(_weighted(_noises(facts, weights)), sensitivity)
+        errors.append(total.expected_size() * sensitivity)
     return errors
 
 
@@ -145,20 +150,58 @@ def largest_error(
     noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
 ) -> Fraction:
     """The size of a weighted sum of noises that is exceeded with at most this probability."""
-    spectra: dict[tuple[str, Fraction], Any] = {}
+    return NoiseSum(_weighted(noises), sensitivity).largest(failure_rate)
+
+
+@lru_cache(maxsize=1024)
+def largest_tilts(
+    noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
+) -> tuple[int, ...]:
+    """Bounds on the noise of the ratio of two numbers that both have such weighted noises."""
+    mechanism, epsilon, weight, times = noises[0]
+    if len(noises) == 1 and weight == times == 1:
+        noise = mechanism_class(mechanism)(epsilon)
+        bounds: tuple[int, ...] = noise.largest_tilts(sensitivity, failure_rate)
+        return bounds
+    return ratio_tilts(_weighted(noises), sensitivity, failure_rate)
+
+
+def _weighted(noises: Sequence[NoiseKey]) -> list[WeightedNoise]:
+    """The noises by their names; those of one distribution are one object."""
+    distributions: dict[tuple[str, Fraction], Any] = {}
     for name, epsilon, _, _ in noises:
-        spectra.setdefault((name, epsilon), mechanism_class(name)(epsilon))
-    parts = [
-        WeightedNoise(spectra[name, epsilon], weight, times)
+        distributions.setdefault((name, epsilon), mechanism_class(name)(epsilon))
+    return [
+        WeightedNoise(distributions[name, epsilon], weight, times)
         for name, epsilon, weight, times in noises
     ]
-    return NoiseSum(parts, sensitivity).largest(failure_rate)
+
+
+def _ratio_with_ends(
+    facts: Facts,
+    values: Sequence[int],
+    centers: Sequence[Fraction],
+    noises: tuple[NoiseKey, ...],
+    spec: IntervalSpec,
+) -> CellRow:
+    """The ratio of two whole numbers with the ends that the noise of both estimates leaves."""
+    draw = noise_draw(facts)
+    sensitivity = sensitivity_of(draw, facts.domain)
+    ends = RatioEnds(partial(largest_tilts, noises, sensitivity), sensitivity, spec)
+    (value,), (column,) = cells_of(facts, values), value_columns(facts)
+    return tuple(around_value(facts.domain, column, value, ends(*centers)))
 
 
 def _with_ends(
-    facts: Facts, values: Sequence[int], centers: Sequence[Fraction], reach: Fraction
+    facts: Facts,
+    values: Sequence[int],
+    centers: Sequence[Fraction],
+    noises: tuple[NoiseKey, ...],
+    spec: IntervalSpec,
 ) -> CellRow:
     """Whole numbers with the ends of their intervals, moved to hold them."""
+    sensitivity = sensitivity_of(noise_draw(facts), facts.domain)
+    reach = largest_error(noises, sensitivity, spec.failure_rate_each(len(values)))
     lows = [math.ceil(center - reach) for center in centers]
     highs = [math.floor(center + reach) for center in centers]
     released, as_drawn = cells_of(facts, values), without_zeros(facts)

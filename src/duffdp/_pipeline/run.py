@@ -270,7 +270,9 @@ def _results(
                 entry.data.regroup(listed, not_found.get(rows, ()))
                 unread.append(i)
     tables = [prepared[i].data for i in unread]
-    sharing_rows = share_rows([prepared[i].data for i in unread if prepared[i].plan.spec.additive])
+    sharing_rows = share_rows(
+        [prepared[i].data for i in unread if prepared[i].plan.spec.numbers_add_up]
+    )
     sharing = share_scans(
         [table for table in tables if all(table is not one for one in sharing_rows)]
     )

@@ -5,7 +5,7 @@ it, but for the width of the first stair, for which any will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from duffdp.mechanisms._noise_sums import largest_sum
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
+from duffdp.mechanisms.weighted_noises import Noise, WeightedNoise, ratio_tilts
 
 
 class GeometricErrors:
@@ -56,11 +57,28 @@ class GeometricErrors:
         """Bound on the noise of a ratio of two numbers."""
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
+    def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:
+        """Bound on the noise of a ratio of two sums of `count` numbers."""
+        kind: Any = type(self)
+        return _tilts_of_sum(kind, self._epsilon, sensitivity, count, miss)
+
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""
         scaled = self.epsilon / sensitivity
         weight = math.exp(-scaled * abs(output - total))
         return weight * -math.expm1(-scaled) / (1 + math.exp(-scaled))
+
+
+@lru_cache(maxsize=256)  # a margin of a table asks again for every format that is written
+def _tilts_of_sum(
+    mechanism: Callable[[Fraction], Noise],
+    epsilon: Fraction,
+    sensitivity: int,
+    count: int,
+    miss: Fraction,
+) -> tuple[int, ...]:
+    noises = [WeightedNoise(mechanism(epsilon), Fraction(1), count)]
+    return ratio_tilts(noises, sensitivity, miss)
 
 
 class ThresholdErrors:

@@ -12,6 +12,7 @@ import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.mechanisms._noise_sums import LEAST_FAILURE_RATE
+from duffdp.mechanisms._ratio_noise import CELLS
 
 SLACK = 0.01  # deviations by which a bound may be too large
 SMOOTHING_REACH = 5  # deviations of the smoothing normal, which it rarely leaves
@@ -22,6 +23,8 @@ MAX_SMOOTHINGS = (
 )
 STEEP_EPSILON = 300.0  # beyond, doubles cannot hold a tail
 OUTSIDE_SHARE = 1e-6  # of the failure rate: what lies outside of the period
+ROUNDING_CHANCE = 1e-12  # probability that doubles lose
+CELL_SHARE = Fraction(1, 50)  # of the failure rate: for the change of a ratio's noise in a cell
 TILTS = 2.0 ** np.arange(-14, 0)  # shares of the largest possible tilt that a tail is bounded by
 
 
@@ -87,13 +90,8 @@ class NoiseSum:
         if steep or failure_rate < LEAST_FAILURE_RATE:
             return self._largest_by_parts(failure_rate)
         spectrum = self._spectrum(float(failure_rate))
-        allowed = float(failure_rate) * (1 - SMOOTHING_MISS - OUTSIDE_SHARE)
-        low, high = 0.0, spectrum.reach
-        for _ in range(60):
-            middle = (low + high) / 2
-            is_rare = 1 - spectrum.coverage(middle) <= allowed
-            low, high = (low, middle) if is_rare else (middle, high)
-        bound = high + SMOOTHING_REACH * spectrum.smoothing
+        allowed = float(failure_rate) * (1 - SMOOTHING_MISS - OUTSIDE_SHARE) - ROUNDING_CHANCE
+        bound = spectrum.largest(allowed) + SMOOTHING_REACH * spectrum.smoothing
         return Fraction(bound) * self._sensitivity
 
     def expected_size(self) -> float:
@@ -148,12 +146,41 @@ class _Spectrum(NamedTuple):
     reach: float
     smoothing: float
 
-    def coverage(self, size: float) -> float:
-        """The probability that the size of the sum is at most this."""
-        waves = self.values * np.sin(self.angles * size) / self.angles
-        return (size + 2 * math.fsum(waves.tolist())) / self.reach
+    def largest(self, failure_rate: float) -> float:
+        """The first of many sizes that the sum exceeds with at most this probability."""
+        period = 2 ** math.ceil(math.log2(2 * len(self.angles) + 2))
+        waves = np.append(0.0, self.values / self.angles)
+        sizes = np.arange(period // 2 + 1) * (2 * self.reach / period)
+        coverages = (sizes - 2 * np.fft.rfft(waves, period).imag) / self.reach
+        return float(sizes[np.argmax(1 - coverages <= failure_rate)])
 
     def expected_size(self) -> float:
         """The expected size of the sum."""
         odd, angles = self.values[::2], self.angles[::2]
         return self.reach / 2 - 4 / self.reach * math.fsum((odd / angles**2).tolist())
+
+
+def ratio_tilts(
+    noises: Sequence[WeightedNoise], sensitivity: int, failure_rate: Fraction
+) -> tuple[int, ...]:
+    """For |c| between i / CELLS and (i + 1) / CELLS, what |s + c d| does not exceed but with this
+    probability, times CELLS: s and d are the difference and the sum of two independent numbers that
+    are both such sums of noises (`docs/explanation/intervals.md`, "Ratios").
+
+    s + c d is a weighted sum of noises, too. Within a cell it differs from that in the middle by at
+    most |d| times half of the cell, and d is distributed like s.
+    """
+
+    def tilted(c: Fraction, rate: Fraction) -> Fraction:
+        both = [
+            WeightedNoise(noise, weight * side, times)
+            for noise, weight, times in noises
+            for side in (1 + c, 1 - c)
+        ]
+        return NoiseSum(both, sensitivity).largest(rate)
+
+    half = Fraction(1, 2 * CELLS)
+    change = half * tilted(Fraction(0), CELL_SHARE * failure_rate)
+    rest = (1 - CELL_SHARE) * failure_rate
+    middles = ((2 * i + 1) * half for i in range(CELLS))
+    return tuple(math.ceil(CELLS * (tilted(c, rest) + change)) for c in middles)

@@ -23,6 +23,7 @@ from duffdp.statistics.statistic import TotalsStatistic
 # the noise of the number of records.
 SAMPLING_FAILURES, NOISE_FAILURES, COUNT_FAILURES = Fraction(3, 4), Fraction(3, 16), Fraction(1, 16)
 Ends = tuple[Fraction, Fraction]
+Rational = int | Fraction
 
 
 def largest_noise(draw: DrawSpec, interval: IntervalSpec, domain: PublicSet, count: int = 1) -> int:
@@ -110,7 +111,18 @@ def ratio_post_process(
 
     @cache
     def ratio_ends(domain: PublicSet) -> RatioEnds:
-        return RatioEnds(draw, interval, domain)
+        noise = interval.mechanism(draw.mechanism, interval.epsilon * draw.share)
+        sensitivity, count = sensitivity_of(draw, domain), interval.summands
+
+        def tilts(failure_rate: Fraction) -> Sequence[int]:
+            bounds: Sequence[int] = (
+                noise.largest_tilts(sensitivity, failure_rate)
+                if count == 1
+                else noise.largest_tilts_of_sum(sensitivity, count, failure_rate)
+            )
+            return bounds
+
+        return RatioEnds(tilts, sensitivity, interval)
 
     return _between(post_process, lambda domain, numbers: ratio_ends(domain)(*numbers))
 
@@ -121,12 +133,12 @@ class RatioEnds:
 
     Parameters
     ----------
-    draw
-        The draw of both numbers.
+    tilts
+        Bounds on the noise of both numbers for a failure rate, as of `possible_ratios`.
+    sensitivity
+        What one record adds to both numbers together.
     interval
         The guarantee of the ends.
-    domain
-        Where records lie: one record adds the same to both numbers together.
 
     Privacy
     -------
@@ -145,20 +157,19 @@ class RatioEnds:
     "Ratios".
     """
 
-    def __init__(self, draw: DrawSpec, interval: IntervalSpec, domain: PublicSet) -> None:
-        noise = interval.mechanism(draw.mechanism, interval.epsilon * draw.share)
-        self._sensitivity = sensitivity_of(draw, domain)
+    def __init__(
+        self, tilts: Callable[[Fraction], Sequence[int]], sensitivity: int, interval: IntervalSpec
+    ) -> None:
+        self._sensitivity = sensitivity
         self._population = interval.covers == "population"
         rate = interval.failure_rate_each(1)
-        self._tilts = noise.largest_tilts(
-            self._sensitivity, NOISE_FAILURES * rate if self._population else rate
-        )
+        self._tilts = tilts(NOISE_FAILURES * rate if self._population else rate)
         if self._population:
             # One side of a symmetric law: half of the probability of both.
-            self._fewer = noise.largest_tilts(self._sensitivity, 2 * COUNT_FAILURES * rate)[0]
+            self._fewer = tilts(2 * COUNT_FAILURES * rate)[0]
             self._nats = math.log(2 / float(SAMPLING_FAILURES * rate)) * (1 + 1e-9)
 
-    def __call__(self, above: int, below: int) -> Ends | None:
+    def __call__(self, above: Rational, below: Rational) -> Ends | None:
         """The ends; None where the noise is larger than promised, and leaves nothing possible."""
         ends = possible_ratios(above, below, self._tilts)
         if not self._population or ends is None:
@@ -172,7 +183,7 @@ class RatioEnds:
         return Fraction(low), 1 - Fraction(high)
 
 
-def possible_ratios(above: int, below: int, tilts: Sequence[int]) -> Ends | None:
+def possible_ratios(above: Rational, below: Rational, tilts: Sequence[int]) -> Ends | None:
     """The least and the largest ratio m for which |above - m (above + below)| is at most half of
     what |s + c d| can be for c = 1 - 2 m: `tilts`, in as many parts as there are of them.
 
@@ -230,14 +241,20 @@ def _between(
 
     def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
         (value,), (column,) = post_process.values(domain, numbers), post_process.columns(domain)
-        possible = ends(domain, numbers)
-        if possible is None:
-            return [value] * 3
-        low, high = outward(domain, column, possible)
-        return [value, min(low, value), max(high, value)]
+        return around_value(domain, column, value, ends(domain, numbers))
 
     on_step = None if post_process.on_step is None else _between(post_process.on_step, ends)
     return PostProcess(columns, values, on_step)
+
+
+def around_value(
+    domain: PublicSet, column: OutputColumn, value: Any, ends: Ends | None
+) -> list[Any]:
+    """A value with both ends, moved to hold it; where nothing is possible, the value itself."""
+    if ends is None:
+        return [value] * 3
+    low, high = outward(domain, column, ends)
+    return [value, min(low, value), max(high, value)]
 
 
 def outward(domain: PublicSet, column: OutputColumn, ends: Ends) -> tuple[Any, Any]:

@@ -91,6 +91,7 @@ class ShareSpec(StatisticSpec):
     outputs = "own"
     interval_choices = ("best",)
     covers_population = True
+    is_ratio_of_counts = True
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         return cell_program(("inside", "outside"), SHARE_VALUE)

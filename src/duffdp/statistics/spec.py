@@ -92,6 +92,8 @@ class StatisticSpec(ABC):
     row_header: str = "quantile"
     #: Whether the values of groups add up to the value of all of them together.
     additive: bool = False
+    #: Whether a value is the share that one of two drawn counts has in both, which add up.
+    is_ratio_of_counts: bool = False
     #: Released number that is the number of records, if one is.
     size_column: str | None = None
     #: Whether `exact` is defined, so that errors can be planned on public records.
@@ -163,11 +165,16 @@ class StatisticSpec(ABC):
         """True if the domain follows from the parameters, and not from bounds."""
         return not self.outputs.startswith("grid")
 
+    @property
+    def numbers_add_up(self) -> bool:
+        """True if the exact numbers that noise is added to add up over groups."""
+        return self.additive or self.is_ratio_of_counts
+
     def adds_up(self, choice: Choice) -> bool:
         """True if drawn numbers of groups with known noise are added up to those of larger groups;
         otherwise these have draws of their own.
         """
-        return self.additive and self.has_interval(choice)
+        return self.numbers_add_up and self.has_interval(choice)
 
     def has_interval(self, choice: Choice) -> bool:
         """True if a value can have a confidence interval with this choice of mechanism."""
