@@ -922,8 +922,9 @@ TOTAL: Parameter[bool] = Parameter(
     name="total",
     help="Also release the totals of all groups together.",
     doc="True: add rows for all groups together and, with two columns of groups, for each value "
-    "of either. Counts and sums are added up, at no cost. All other statistics are released once "
-    "more for each of these margins, and their share of epsilon is split evenly.",
+    "of either. Counts, sums and histograms are added up, and shares follow from counts that are, "
+    "at no cost. All other statistics are released once more for each of these margins, and their "
+    "share of epsilon is split evenly.",
     rule="True or False",
     default=False,
     convert=_flag,
