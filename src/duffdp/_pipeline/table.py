@@ -237,8 +237,9 @@ class Table(Exportable):
         return tuple(dict.fromkeys(names))
 
     def too_small(self) -> list[bool]:
-        """For each row, True if its noisy count is below `smallest` or one of its intervals is the
-        whole range. It depends on released numbers, so it can be wrong as they can.
+        """For each row, True if its noisy count is below `smallest`, or the intervals of one of its
+        statistics are nearly the whole range. It depends on released numbers, so it can be
+        wrong as they can.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
