@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import duffdp
-from duffdp import DuffError, Plan, TablePlan
+from duffdp import DuffError, Pattern, Plan, TablePlan
 
 BOUNDS = {"age": (0, 120), "x": (0, 1)}
 
@@ -67,6 +67,25 @@ def test_a_plan_too():
     assert (many["note"], many["release"]) == ([None], ["median of x"])
     assert many["mean error"][0] < few["mean error"][0]
     assert "groups of 3 records" in repr(plan.preview(group_size=3))
+
+
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [
+        ({"keys": ["a", "b"]}, 1),
+        ({"keys": ["a", "b"], "suppress_below": 20}, 0.9),
+        ({"keys": Pattern("[ab]")}, 0.75),
+        ({"keys": Pattern("[ab]"), "finding": 0.5}, 0.5),
+        ({"keys": Pattern("[ab]"), "suppress_below": 20, "other": "others"}, 0.675),
+    ],
+    ids=["listed", "with sizes", "found", "half finds", "found, with sizes"],
+)
+def test_values_have_what_sizes_and_found_keys_leave(options, share):
+    release = {"statistic": "mean", "column": "x", "bounds": (0, 100), "by": "g", **options}
+    (seen,) = Plan([release], epsilon=1).preview(group_size=100).wide()["mean error"]
+    alone = {"statistic": "mean", "bounds": (0, 100), "data_sets": 2, "group_size": 100}
+    left = duffdp.preview("uniform", epsilon=share, mechanisms=["best"], **alone)
+    assert seen == left.expected_error("best")
 
 
 def test_a_file_has_it_too(tmp_path):

@@ -96,8 +96,16 @@ class DrawPlan:
     finding: KeyFinding | None = None
 
     @property
+    def value_epsilon(self) -> Fraction:
+        """Epsilon of the draws of values: what finding keys and sizes beside values leave."""
+        parts = self.mechanism.parts
+        return sum(
+            (part.epsilon for part in parts if part.utility not in (KEY_DRAW, SIZE)), Fraction(0)
+        )
+
+    @property
     def row_epsilon(self) -> Fraction:
-        """Epsilon that all draws of values together may cost one row."""
+        """Epsilon that all draws after finding keys together may cost one row."""
         if self.finding is None:
             return epsilon_per_row(self.loss.epsilon, self.unit)
         return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)
