@@ -181,7 +181,7 @@ class Facts:
     def row_epsilon(self) -> Fraction:
         """The part of epsilon that goes to values, for one row of a unit."""
         spent = sum((part.epsilon for part in self.mechanism.of_values), Fraction(0))
-        return spent / self.unit.rows
+        return self.unit.epsilon_per_row(spent)
 
     @property
     def size_epsilon(self) -> Fraction:
@@ -191,7 +191,7 @@ class Facts:
         if self.found is not None and self.found.counts:
             return self.found.row_epsilon
         sizes = (part.epsilon for part in self.mechanism.parts if part.utility == SIZE)
-        return sum(sizes, Fraction(0)) / self.unit.rows
+        return self.unit.epsilon_per_row(sum(sizes, Fraction(0)))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""

@@ -913,7 +913,7 @@ STATISTICS: Parameter[Any] = Parameter(
     help="For each column, what is released.",
     doc="The statistics of each column: the name of a statistic, a number from 0 to 1 for a "
     "quantile, a mapping with `statistic` and its parameters as in a plan, or a list of these. "
-    "Several quantiles are drawn together.",
+    "Quantiles of a column, medians among them, are drawn together.",
     convert=_anything,
     annotation="Mapping[str, Any]",
     positional=True,
@@ -1116,8 +1116,9 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
         default=0.95,
         doc="The confidence of the intervals around numbers that can have one (counts, sums, "
         "means, shares, histograms, medians, single quantiles, interquartile ranges), each "
-        "individually. Several quantiles and summaries have them if they ask for them. None: no "
-        "intervals, and smaller errors of medians, quantiles and ranges.",
+        "individually. Numbers have them beside a median; a list of numbers alone and summaries "
+        "have them if they ask for them. None: no intervals, and smaller errors of medians, "
+        "quantiles and ranges.",
     ),
     replace(
         COVERS,

@@ -1,6 +1,7 @@
 """Privacy units and privacy losses: whom a release protects, and its cost.
 
-Promise: At most `rows` rows of a unit are used, and the parts of a loss add up to its epsilon.
+Promise: At most `rows` rows of a unit are used, epsilon is divided among them here alone, and the
+parts of a loss add up to its epsilon.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ FAMILIES: tuple[LossFamily, ...] = get_args(LossFamily)
 
 
 UnitKind = Literal["row", "person", "edge"]
+_KINDS: tuple[UnitKind, ...] = get_args(UnitKind)
 
 
 class Worded:
@@ -79,7 +81,7 @@ class PrivacyUnit(Worded):
     groups_per_person: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(UnitKind):
+        if self.kind not in _KINDS:
             raise DuffError(f"the kind of a unit is row, person or edge, got {self.kind!r}.")
         if (self.kind == "person") != (self.column is not None):
             raise DuffError(
@@ -103,6 +105,12 @@ class PrivacyUnit(Worded):
     def rows(self) -> int:
         """Maximum number of rows per unit, over all groups together."""
         return self.contributions * (self.groups_per_person or 1)
+
+    def epsilon_per_row(self, epsilon: Fraction) -> Fraction:
+        """Epsilon that one row may cost: a unit with m rows moves a distance by up to m, the same
+        as one row at epsilon / m. Nowhere else is epsilon divided among rows and groups.
+        """
+        return epsilon if self.rows == 1 else epsilon / self.rows
 
     @property
     def counted(self) -> str:

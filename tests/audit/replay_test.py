@@ -22,7 +22,8 @@ from duffdp._count_ladder import CountLadder
 from duffdp._engines import people
 from duffdp._engines.requests import RecordCounts, ValueCounts, ask
 from duffdp._evidence import Evidence, Ladders, Totals
-from duffdp._pipeline import draw_plan, driver
+from duffdp._pipeline import driver
+from duffdp._privacy import PrivacyUnit
 from duffdp._steps import StepFunction
 from duffdp.audit import neighbors, replay
 from duffdp.audit.movement import GroupEvidence, PromiseBroken, movement, public_facts
@@ -214,8 +215,7 @@ def test_twice_the_epsilon_is_passed_on(monkeypatch):
 
 
 def test_epsilon_is_not_divided_among_the_rows_of_a_person(monkeypatch):
-    for module in (draw_plan, driver):  # the shares of the draws, and the account
-        monkeypatch.setattr(module, "epsilon_per_row", lambda epsilon, unit: epsilon)
+    monkeypatch.setattr(PrivacyUnit, "epsilon_per_row", lambda unit, epsilon: epsilon)
     frame = table()
     call = partial(duffdp.sum, epsilon=1, column="x", **GRID, unit="p", contributions=2)
     found(call, frame, with_person(frame, 5), "add up to more than epsilon")

@@ -42,7 +42,10 @@ def by_definition(index, size, q, reach):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [0, 1, 2, 255, 257, 512, 513, 1000, 1024, 5000])
-def test_the_wanted_ranks_of_small_arrays(shape, n):
+@pytest.mark.parametrize("limit", [2**8, 2**14])
+def test_the_wanted_ranks_of_arrays(shape, n, limit, monkeypatch):
+    """Sorted as a whole, or from a limit on as far as a sample brackets them."""
+    monkeypatch.setattr(ranks, "MAX_SORTED", limit)
     rng = np.random.default_rng(n)
     index = SHAPES[shape](rng, n).astype(np.int64)
     size = int(index.max(initial=0)) + 3

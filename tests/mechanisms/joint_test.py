@@ -452,6 +452,19 @@ def test_ties_and_epsilon_take_no_longer():
     assert max(work.values()) < 12 * work["apart", 1]
 
 
+@pytest.mark.parametrize("epsilon", [1e-3, 1, 1000])
+@pytest.mark.parametrize("n", [0, 1, 10**5])
+def test_percentiles_of_equal_records(n, epsilon):
+    """All fall into tiny parts of one candidate, so the logarithm of their weight is far below that
+    of every double.
+    """
+    percentiles = [i / 100 for i in range(1, 100)]
+    found = duffdp.quantiles(np.full(n, 5), percentiles, epsilon=epsilon, bounds=(0, 10), step=1)
+    assert len(found.value) == 99
+    if n * epsilon >= 10**5:
+        assert set(found.value) == {5}
+
+
 @pytest.mark.parametrize("mechanism", ["best", "duff"])
 def test_releases(mechanism):
     data = np.arange(500)

@@ -61,7 +61,7 @@ MUTANTS = (
     Mutant(
         "finding keys ignores the keys of a person",
         "_pipeline/draw_plan.py",
-        "return epsilon_per_row(self.epsilon, self.unit)",
+        "return self.unit.epsilon_per_row(self.epsilon)",
         "return self.epsilon",
         (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
     ),
@@ -83,8 +83,8 @@ MUTANTS = (
     Mutant(
         "account: values have what found their keys once more",
         "_pipeline/driver.py",
-        "epsilon_per_row(self._budget - self._for_all, unit)",
-        "epsilon_per_row(self._budget, unit)",
+        "unit.epsilon_per_row(self._budget - self._for_all)",
+        "unit.epsilon_per_row(self._budget)",
         (FINDING_REST,),
     ),
     Mutant(

@@ -89,6 +89,25 @@ MUTANTS = (
         LAW,
     ),
     Mutant(
+        "a coin whose exponent is far below 0 is tossed in doubles",
+        "_sampling/lazy_uniform.py",
+        "if not -MAX_QUICK_EXPONENT < exponent < MAX_QUICK_EXPONENT:",
+        "if not exponent < MAX_QUICK_EXPONENT:",
+        ("tests/sampling/lazy_uniform_test.py::test_many_coins_fall_as_each_would",),
+        LAW,
+    ),
+    Mutant(
+        "a coin is tossed with a ratio that has lost its digits",
+        "_sampling/lazy_uniform.py",
+        "if min(chance, *factors) > MIN_QUICK_CHANCE else math.inf",
+        "if chance > MIN_QUICK_CHANCE else math.inf",
+        (
+            "tests/sampling/lazy_uniform_test.py"
+            "::test_a_ratio_among_the_doubles_that_have_lost_digits",
+        ),
+        LAW,
+    ),
+    Mutant(
         "blocks of groups have the bits of the whole",
         "_sampling/entropy.py",
         "return SeededEntropy(np.random.default_rng(self.words(4)))",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import json
 
 import duckdb
 import numpy as np
@@ -18,35 +19,111 @@ from duffdp.statistics.program import OutputColumn
 
 FEW = pl.DataFrame({"x": [1.0, 50.0, 90.0, 3.0, 60.0], "g": list("aabbb"), "p": range(5)})
 GIVEN = {"bounds": {"x": (0, 100)}, "by": "g", "keys": ["a", "b"]}
+MARGINS = ("by g", "by p", "in all")
 
 
-@pytest.mark.parametrize("asked", [["median", 0.25, 0.75], [0.75, 0.25, "median"]])
-def test_quantiles_of_a_row_are_in_order(asked):
-    for seed in range(30):
+QUANTILES = {0.25: "x_0.25", 0.5: "x_median", 0.75: "x_0.75"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "columns"),
+    [
+        (["median", 0.25, 0.75], ["x_median", "x_0.25", "x_0.75"]),
+        ([0.75, "mean", "median", 0.25], ["x_0.75", "x_mean", "x_median", "x_0.25"]),
+        ([0.75, 0.25, "median"], ["x_0.75", "x_0.25", "x_median"]),
+        (
+            [{"statistic": "quantile", "q": 0.25, "name": "x_0.25"}, 0.75, "median"],
+            ["x_0.25", "x_0.75", "x_median"],
+        ),
+    ],
+)
+def test_quantiles_of_a_column_are_one_release(asked, columns):
+    for seed in range(10):
         table = duffdp.table(FEW, {"x": asked}, epsilon=0.5, rng=seed, **GIVEN)
-        rows = table.to_pandas()
-        assert (rows["x_0.25"] <= rows["x_median"]).all()
-        assert (rows["x_median"] <= rows["x_0.75"]).all()
-        assert (rows["x_median_low"] <= rows["x_median"]).all()
-        assert (rows["x_median"] <= rows["x_median_high"]).all()
-        again = duffdp.Table.from_dict(table.to_dict())
-        assert again.wide() == table.wide()
-
-
-def test_order_moves_the_later_values_only():
-    names = ["x_median", "x_quantiles"]
-    moved = 0
-    for seed in range(30):
-        table = duffdp.table(FEW, {"x": ["median", 0.25, 0.75]}, epsilon=0.5, rng=seed, **GIVEN)
-        first, second = (table.releases[name] for name in names)
+        release = table.releases["x_quantiles"]
+        assert release.statistic == "quantiles(0.25, 0.5, 0.75)"
+        assert table.epsilon == 0.5 == sum(one.epsilon for one in table.releases.values())
         wide = table.wide()
-        assert wide["x_median"] == [row[0] for row in first.cells]
-        for i, (low, high) in enumerate(second.cells):
-            middle = wide["x_median"][i]
-            assert wide["x_0.25"][i] == min(low, middle)
-            assert wide["x_0.75"][i] == max(high, middle)
-            moved += low > middle or high < middle
-    assert moved  # else nothing was tested
+        order = [name for name in wide if name in columns]
+        assert order == columns
+        for i, row in enumerate(release.cells):
+            values = row[::3]
+            assert list(values) == sorted(values)
+            for name, cells in zip(
+                QUANTILES.values(), zip(row[::3], row[1::3], row[2::3], strict=False), strict=False
+            ):
+                assert tuple(wide[f"{name}{end}"][i] for end in ("", "_low", "_high")) == cells
+                assert cells[1] <= cells[0] <= cells[2]
+        again = duffdp.Table.from_dict(json.loads(table.to_json()))
+        assert (again, again.wide(), again.releases) == (table, wide, table.releases)
+
+
+def test_numbers_have_intervals_beside_a_median():
+    def table(asked, **given):
+        return duffdp.table(FEW, {"x": asked}, epsilon=9, **GIVEN, **given)
+
+    both = [0.25, {"statistic": "median", "interval": 0.9}]
+    assert table(both).releases["x_quantiles"].confidence == 0.9
+    assert table([0.25, "median"]).releases["x_quantiles"].confidence == 0.95
+    assert table([0.25, 0.75]).without_interval == ("x_quantiles",)
+    assert table([0.25, "median"], interval=None).without_interval == (*("count", "x_quantiles"),)
+    population = table([0.25, "median"], covers="population").releases["x_quantiles"]
+    assert population.covers == "population"
+
+
+def test_other_options_are_another_draw():
+    rough = {"statistic": "median", "step": 10, "name": "rough"}
+    plain = {"statistic": "median", "interval": None, "name": "plain"}
+    paper = {"statistic": "quantile", "q": 0.5, "mechanism": "duff", "name": "paper"}
+    table = duffdp.table(FEW, {"x": ["median", 0.25, rough, plain, paper]}, epsilon=9, **GIVEN)
+    assert list(table.releases) == ["count", "x_quantiles", "rough", "plain", "paper"]
+    assert not any(value % 10 for value in table.wide()["rough"])
+
+
+def test_a_weight_is_for_all_that_is_drawn_together():
+    asked = {"x": ["median", 0.25]}
+    plan = duffdp.TablePlan(asked, epsilon=3, **GIVEN, weights={"x_quantiles": 2})
+    assert [float(one.loss.epsilon) for one in plan.check().releases.values()] == [1, 2]
+    for word, wrong in (
+        ("weights", lambda: plan.with_weights({"x_median": 2})),
+        ("within", lambda: plan.within({"x_median": 2}, group_size=100)),
+    ):
+        with pytest.raises(DuffError, match=rf"{word} names 'x_median'.*Pass 'x_quantiles'"):
+            wrong()
+    accurate = plan.within({"x_quantiles": 5}, group_size=1_000, draws=20)
+    assert sum(one.loss.epsilon for one in accurate.check().releases.values()) == 3
+
+
+def test_words_and_cross_tables_of_quantiles_that_are_drawn_together():
+    given = {"bounds": {"x": (0, 100)}, "by": ["g", "p"], "keys": {"g": ["a", "b"], "p": [0, 1]}}
+    names = {"x_median": "Median", "x_0.25": "Lower"}
+    asked = {"x": ["median", 0.25, 0.75]}
+    table = duffdp.table(FEW, asked, epsilon=9, **given, total=True, names=names, rng=1)
+    assert [one.name for one in table.cross_tables()] == ["count", "Median", "x_quantiles"]
+    assert table.cross("x_median").wide() == table.cross("Median").wide()
+    assert list(table.wide())[5:9] == ["Median", "Median low", "Median high", "Lower"]
+    expected = ["count", "x_quantiles", *(f"x_quantiles {by}" for by in MARGINS)]
+    assert list(table.releases) == expected
+    again = duffdp.Table.from_dict(table.to_dict())
+    assert again.wide() == table.wide()
+    assert table.rank("Median").certain == []
+    for row, margin in ((4, 0), (6, 1)):  # margins are drawn together, too
+        cells = table.releases[expected[2 + margin]].cells[0]
+        assert [table.wide()[name][row] for name in ("Lower", "Median", "x_0.75")] == [*cells[::3]]
+
+
+def test_marks_of_quantiles_that_are_drawn_together():
+    """One row in a group: no quantile of it can be told, and every one says so."""
+    frame = pl.DataFrame({"x": [50.0], "g": ["a"]})
+    asked = {"x": ["median", 0.25, 0.75]}
+    marked = 0
+    for seed in range(20):
+        table = duffdp.table(frame, asked, epsilon=0.2, smallest=0, rng=seed, **GIVEN)
+        row = table.releases["x_quantiles"].cells[0]
+        wide = [high - low >= 90 for low, high in zip(row[1::3], row[2::3], strict=True)]
+        assert table.too_small()[0] == (wide[1] or (wide[0] and wide[2]))
+        marked += table.too_small()[0]
+    assert marked > 10
 
 
 @pytest.mark.parametrize(

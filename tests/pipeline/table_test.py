@@ -224,12 +224,14 @@ def test_what_a_column_can_be_asked_for():
         *("age_0.9", "age_0.9_low", "age_0.9_high", "age_count", "age_count_low"),
         *("age_count_high", "age_trimmed_mean", "minors", "minors_low", "minors_high"),
         *(f"ages_{cell}{end}" for cell in ("[0, 40)", "[40, 120]") for end in ENDS),
-        *("low_0.1", "low_0.2", "alone", "kind_mode"),
+        *(f"low_{q}{end}" for q in (0.1, 0.2) for end in ENDS),
+        *("alone", "kind_mode"),
         *(f"kind_{cell}{end}" for cell in ("day", "night", "never") for end in ENDS),
         *("kind_top_1", "kind_top_2", "too_small"),
     ]
     assert (row["kind_mode"], row["kind_night"], row["kind_top_2"]) == ("day", 500, "night")
-    assert table.releases["age_0.9"].statistic == "quantile(0.9)"
+    assert table.releases["age_quantiles"].statistic == "quantiles(0.1, 0.2, 0.5, 0.9)"
+    assert table.releases["alone"].statistic == "median"  # without an interval, so by itself
     assert table.by == ()
     assert table.to_markdown().startswith("| count | age\\_median |")
 
@@ -308,7 +310,11 @@ WRONG = [
     ({"age": "median"}, {"weights": {"age_median": 0}}, "age_median: weight must be"),
     ({"age": "median"}, {"weights": {"age": 2}}, "weights has an unknown entry 'age'"),
     ({"age": "median"}, {"weights": 2}, "weights are given for each release"),
-    ({"age": ["median", "median"]}, {}, "two results of the plan are called 'age_median'"),
+    (
+        {"age": ["median", "median"]},
+        {},
+        "age_median and age_median both fill a column 'age_median'",
+    ),
     ({"age": ["describe", "count"]}, {}, "age_count and age_describe both fill .* 'age_count'"),
     (
         {"age": ["median", {"statistic": "mean", "name": "AGE_MEDIAN_LOW"}]},

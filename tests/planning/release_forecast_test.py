@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import duffdp
-from duffdp import TablePlan
+from duffdp import DuffError, TablePlan
 from duffdp._parameters import EPSILON
-from duffdp._planning.outcomes import NeedsSimulation
 from duffdp._planning.release_forecast import ReleaseForecast
 from duffdp._planning.synthetic import SHAPES, SyntheticRecords
 
@@ -71,12 +70,25 @@ def test_deviations_are_quantiles_of_the_same_law(asked):
         assert (np.abs(at) > t + 1e-9).mean() == pytest.approx(errors.tail(t), abs=0.01)
 
 
-def test_what_only_draws_can_tell_says_so_and_is_then_simulated():
-    ask, release = release_forecasts(["std"])["age_std"]
-    for _ in range(2):
-        with pytest.raises(NeedsSimulation, match="simulated"):
-            release.errors(ask[EPSILON], 200)
-    assert release.errors(ask[EPSILON], 200, draws=20).draws == 20
+ALL_KINDS = [
+    *STATISTICS,
+    *("std", "variance", "describe", 0.95, [0.25, 0.5, 0.75]),
+    {"statistic": "mean", "mechanism": "clipped"},
+    {"statistic": "share", "between": (0, 18)},
+    {"statistic": "histogram", "bins": [0, 18, 65, 120]},
+]
+
+
+@pytest.mark.parametrize("interval", [None, 0.9])
+@pytest.mark.parametrize("asked", ALL_KINDS, ids=str)
+def test_a_release_needs_draws_if_its_errors_are_simulated(asked, interval):
+    for request, release in release_forecasts([asked], interval=interval).values():
+        draws = 3 if release.needs_draws else 0
+        for forecast in (release.errors, release.intervals):
+            assert forecast(request[EPSILON], 50, 3).draws == draws
+        if release.needs_draws:
+            with pytest.raises(DuffError, match="only be simulated"):
+                release.errors(request[EPSILON], 50)
 
 
 def test_the_least_epsilon_keeps_the_error_and_a_smaller_one_does_not():

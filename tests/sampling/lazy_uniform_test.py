@@ -79,6 +79,7 @@ def test_bits_are_drawn_until_the_outcome_is_certain():
         (Fraction(40), Fraction(1)),  # few words below it
         (Fraction(700), Fraction(1, 2)),  # less than any word
         (Fraction(700), Fraction(int(Decimal(699).exp()))),
+        (Fraction(-1000), Fraction(1, int(Decimal(1001).exp()))),  # exp(1000) is no double
     ],
 )
 def test_many_coins_fall_as_each_would(exponent, ratio):
@@ -127,6 +128,16 @@ def test_a_chance_among_the_doubles_that_have_lost_digits():
     assert float(chance) == 2.0**-1074
     for word, falls in ((3 * 2**12, False), (2**13, True)):
         assert bernoulli(Fraction(0), chance, Listed(*[0] * 16, word, *[0] * 9)) is falls
+
+
+def test_a_ratio_among_the_doubles_that_have_lost_digits():
+    """As above, with an exponent that makes the chance one of the doubles with all digits."""
+    ratio, exponent = Fraction(5, 2**1077), Fraction(-590)
+    chance = ratio * Fraction(Context(prec=60).exp(Decimal(590)))
+    for factor, falls in ((Fraction(9, 10), True), (Fraction(11, 10), False)):
+        bits = int(chance * factor * 2**512).to_bytes(64, "big")
+        words = [int.from_bytes(bits[at : at + 8], "big") for at in range(0, 64, 8)]
+        assert bernoulli(exponent, ratio, Listed(*words)) is falls
 
 
 def test_the_default_of_all_decimals_plays_no_part(monkeypatch):

@@ -1,8 +1,7 @@
 """The plan of a release's draws: statistic, mechanism and share of epsilon of each, all public
 before data are read.
 
-Promise: Shares of epsilon are public before anything is read, and epsilon is divided among the rows
-of a unit here alone.
+Promise: Shares of epsilon are public before anything is read.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class KeyFinding:
     @property
     def row_epsilon(self) -> Fraction:
         """Epsilon that the draw costs one row."""
-        return epsilon_per_row(self.epsilon, self.unit)
+        return self.unit.epsilon_per_row(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +95,18 @@ class DrawPlan:
     finding: KeyFinding | None = None
 
     @property
+    def value_epsilon(self) -> Fraction:
+        """Epsilon of the draws of values: what finding keys and sizes beside values leave."""
+        parts = self.mechanism.parts
+        return sum(
+            (part.epsilon for part in parts if part.utility not in (KEY_DRAW, SIZE)), Fraction(0)
+        )
+
+    @property
     def row_epsilon(self) -> Fraction:
-        """Epsilon that all draws of values together may cost one row."""
-        if self.finding is None:
-            return epsilon_per_row(self.loss.epsilon, self.unit)
-        return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)
-
-
-def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
-    """Epsilon that one row may cost: a person with m rows moves a distance by up to m, the same as
-    one row at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
-    """
-    return epsilon if unit.rows == 1 else epsilon / unit.rows
+        """Epsilon that all draws after finding keys together may cost one row."""
+        total, finding = self.loss.epsilon, self.finding
+        return self.unit.epsilon_per_row(total if finding is None else total - finding.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ class Terms:
         own_sizes = self.suppression is None or self.suppression.own is not None
         with_sizes = not own_sizes and not sizes_are_found
         value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon
-        row_epsilon = epsilon_per_row(value_epsilon, unit)
+        row_epsilon = unit.epsilon_per_row(value_epsilon)
         settings = DrawSettings(self.choice, domain, row_epsilon, self.contributions)
         if with_sizes:
             settings = settings.for_share(1 - SIZE_SHARE)
@@ -235,9 +234,7 @@ class Terms:
         rows = self.contributions if counts_are_values else 1
         unit = replace(self, contributions=rows).unit(universe.size)
         epsilon = self.epsilon * share
-        threshold = key_threshold(
-            universe.size, universe.false_keys, epsilon_per_row(epsilon, unit)
-        )
+        threshold = key_threshold(universe.size, universe.false_keys, unit.epsilon_per_row(epsilon))
         return KeyFinding(epsilon, unit, universe.size, threshold, counts_are_values)
 
     def _count_by_found_keys(self, unit: PrivacyUnit, finding: KeyFinding) -> DrawPlan:

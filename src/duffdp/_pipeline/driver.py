@@ -27,7 +27,7 @@ from duffdp._engines.requests import (
     run_inquiry,
 )
 from duffdp._evidence import Evidence, KeyCounts
-from duffdp._pipeline.draw_plan import DrawPlan, epsilon_per_row
+from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._privacy import PrivacyUnit
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
 from duffdp._sampling.entropy import Entropy
@@ -96,7 +96,7 @@ class Account:
             if any(first <= end and begin <= last for begin, end in self._opened):
                 raise Overspent("a release would be drawn twice. Nothing was drawn.")
             self._opened.append((first, last))
-        return Account(epsilon_per_row(self._budget - self._for_all, unit), len(groups))
+        return Account(unit.epsilon_per_row(self._budget - self._for_all), len(groups))
 
     def _by_group(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
         """The statistic and the cost of each group."""

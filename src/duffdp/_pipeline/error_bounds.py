@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from duffdp._facts import Facts
-from duffdp._pipeline.draw_plan import epsilon_per_row
 from duffdp.domain import Ordered
 from duffdp.errors import Argument, DuffError
 from duffdp.mechanisms import mechanism_class
@@ -30,7 +29,7 @@ def distance_bound(facts: Facts, confidence: float) -> int:
             "another mechanism. Pass ",
             *(Argument("interval", 0.95), " for its error."),
         )
-    epsilon = epsilon_per_row(parts[0].epsilon, facts.unit)
+    epsilon = facts.unit.epsilon_per_row(parts[0].epsilon)
     setting = DrawSettings(facts.mechanism.asked, facts.domain, epsilon)
     program = spec.program(spec.checked(statistic.parameters), setting)
     drawn_statistic = program.draws[0].statistic

@@ -198,15 +198,16 @@ class Release(Exportable):
         interval = self.facts.interval
         return [estimates_of(self.columns, row, self.domain, interval) for row in self.cells]
 
-    def too_few(self) -> list[bool]:
+    def too_few(self, parts: Sequence[int] | None = None) -> list[bool]:
         """For each group, True if there were too few records: its values are withheld, or all its
-        intervals are the whole public range.
+        intervals (or those of the values at some places) are nearly the whole public range.
         """
         hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:
             return hidden
         ranges = [whole_range(column, self.domain) for column in self.columns[:: self._step]]
-        bounded = [i for i, ends in enumerate(ranges) if ends is not None]
+        places = range(len(ranges)) if parts is None else parts
+        bounded = [i for i in places if ranges[i] is not None]
         return [
             withheld or (bool(bounded) and all(row[i].too_few for i in bounded))
             for withheld, row in zip(hidden, self.estimates(), strict=True)

@@ -246,12 +246,9 @@ class CheckedRequest(NamedTuple):
     def post_process(self, plan: DrawPlan) -> PostProcess | None:
         """Post-processing of the numbers of a plan, if they are not released as they are drawn."""
         post_process = plan.program.post_process
-        has_step = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
-        return (
-            post_process
-            if post_process is None or not has_step
-            else post_process.on_step or post_process
-        )
+        if post_process is None or self.has_default_grid:
+            return post_process
+        return post_process.on_step or post_process
 
     @property
     def columns(self) -> tuple[OutputColumn, ...]:
@@ -267,8 +264,7 @@ class CheckedRequest(NamedTuple):
     @property
     def has_default_step(self) -> bool:
         """True if answers are candidates whose step nobody chose."""
-        candidates = any(column.kind == "candidate" for column in self.columns)
-        return self.has_default_grid and candidates
+        return self.has_default_grid and any(column.kind == "candidate" for column in self.columns)
 
     def plan_on(self, domain: PublicSet) -> DrawPlan:
         """The draws on the domain of a column whose type is known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -31,18 +31,25 @@ from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
 from duffdp.errors import DuffError, did_you_mean, quoted_names
+from duffdp.statistics.program import OutputColumn
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One release of a table: its name, its columns, and a release of the same statistic for each
-    margin. If groups add up, margins need no release, and have None.
+    """One statistic of a table: its name, its columns, the release that has its numbers, and a
+    release of the same statistics for each margin. If groups add up, margins need no release, and
+    have None.
+
+    Quantiles that are drawn together share a release: `parts` says which of its numbers, in the
+    order of the columns.
     """
 
     name: str
     columns: tuple[str, ...]
     release: Release
-    margins: tuple[Release | None, ...] = ()
+    margins: tuple[Release | None, ...]
+    release_name: str
+    parts: tuple[int, ...]
 
     @property
     def step(self) -> int:
@@ -59,10 +66,25 @@ class Measure:
         """The releases of margins that were drawn."""
         return [release for release in self.margins if release is not None]
 
+    @property
+    def outputs(self) -> tuple[OutputColumn, ...]:
+        """The columns of its release that it has."""
+        return self._own(self.release.columns)
+
+    def _own(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """Its own columns, or those of a row of its release."""
+        return tuple(
+            value for part in self.parts for value in row[part * self.step : (part + 1) * self.step]
+        )
+
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
-        """Its numbers for the groups of all levels. If groups add up, all levels are estimated
-        together, so they add up as well. Margins that cross each other are the sums of the drawn
-        numbers, and the printed counts add up to them.
+        """Its numbers for the groups of all levels."""
+        return list(map(self._own, self._release_rows(levels)))
+
+    def _release_rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
+        """The numbers of its release for the groups of all levels. If groups add up, all levels
+        are estimated together, so they add up as well. Margins that cross each other are the sums
+        of the drawn numbers, and the printed counts add up to them.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if not margins or not adds_up(self.release.facts):
@@ -89,25 +111,14 @@ class Measure:
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
-        columns, facts = self.release.columns, self.release.facts
+        columns, facts = self.outputs, self.release.facts
         return [estimates_of(columns, row, facts.domain, facts.interval) for row in rows]
-
-    @property
-    def quantiles(self) -> tuple[float, ...]:
-        """The shares of records below its values, if these are quantiles on candidates."""
-        statistic = self.release.facts.statistic
-        if statistic.name == "median":
-            return (0.5,)
-        qs = statistic.parameters.get({"quantile": "q", "quantiles": "qs"}.get(statistic.name, ""))
-        if qs is None:
-            return ()
-        return tuple(qs) if isinstance(qs, tuple | list) else (qs,)
 
     def names(self, wording: Wording) -> list[str]:
         """The names of its columns for readers; a renamed release begins those of its parts."""
         renamed, has_parts = wording.names.get(self.name), len(self.columns) > self.step
         names = []
-        for column, part in zip(self.columns, self.release.columns, strict=True):
+        for column, part in zip(self.columns, self.outputs, strict=True):
             name = wording.name(column)
             if name == column and renamed is not None and has_parts:
                 name = f"{renamed} {part.name}"
@@ -119,10 +130,9 @@ class Measure:
         return self.columns[:: self.step]
 
     def too_few(self, count: int) -> list[bool]:
-        """For this number of groups, whether an interval is the whole range."""
-        too_few = self.release.too_few()
-        if not adds_up(self.release.facts):
-            too_few += [small for release in self.margin_releases for small in release.too_few()]
+        """For this number of groups, whether all its intervals are nearly the whole range."""
+        releases = [self.release, *([] if adds_up(self.release.facts) else self.margin_releases)]
+        too_few = [small for release in releases for small in release.too_few(self.parts)]
         return too_few + [False] * (count - len(too_few))
 
 
@@ -182,10 +192,10 @@ class Table(Exportable):
         """Every release by its name; those of margins say which."""
         releases = {}
         for measure in self.measures:
-            releases[measure.name] = measure.release
+            releases[measure.release_name] = measure.release
             for margin, release in zip(self.margins, measure.margins, strict=False):
                 if release is not None:
-                    releases[margin_name(measure.name, margin)] = release
+                    releases[margin_name(measure.release_name, margin)] = release
         return releases
 
     @property
@@ -223,11 +233,13 @@ class Table(Exportable):
     @property
     def without_interval(self) -> tuple[str, ...]:
         """The names of the releases without an interval."""
-        return tuple(measure.name for measure in self.measures if not measure.has_intervals)
+        names = [one.release_name for one in self.measures if not one.has_intervals]
+        return tuple(dict.fromkeys(names))
 
     def too_small(self) -> list[bool]:
-        """For each row, True if its noisy count is below `smallest` or one of its intervals is the
-        whole range. It depends on released numbers, so it can be wrong as they can.
+        """For each row, True if its noisy count is below `smallest`, or the intervals of one of its
+        statistics are nearly the whole range. It depends on released numbers, so it can be
+        wrong as they can.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
@@ -273,7 +285,7 @@ class Table(Exportable):
         columns = []
         for measure in measures or self.measures:
             release = measure.release
-            parts = release.columns[:: measure.step]
+            parts = measure.outputs[:: measure.step]
             rows = self._estimates(measure)
             names = self._headers(measure)
             for i, (name, shown, part) in enumerate(
@@ -298,7 +310,8 @@ class Table(Exportable):
         rows = []
         for measure in self.measures:
             release = measure.release
-            labels = release.labels()[:: measure.step]
+            all_labels = release.labels()[:: measure.step]
+            labels = [all_labels[part] for part in measure.parts]
             for key, row, is_small in zip(
                 self.row_keys(), self._estimates(measure), self.too_small(), strict=True
             ):
@@ -339,6 +352,15 @@ class Table(Exportable):
         if measure is self.measures[0]:
             return self._headers(measure)[0]
         return self.wording.name(measure.name)
+
+    def titled_releases(self) -> list[tuple[str, Measure]]:
+        """The name of every release for readers, and the first measure that has it."""
+        titled: dict[str, tuple[str, Measure]] = {}
+        for one in self.measures:
+            name = one.release_name
+            title = self.title(one) if one.name == name else self.wording.name(name)
+            titled.setdefault(name, (title, one))
+        return list(titled.values())
 
     def _cross(self, title: str, columns: list[ShownColumn]) -> CrossTable:
         keys, small = self.row_keys(), self.too_small()
@@ -407,7 +429,8 @@ class Table(Exportable):
     def compared_numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
         """One number of every row, with its noise if that is known."""
         rows, release = self._estimates(measure), measure.release
-        kind = release.columns[part * measure.step].kind
+        kind = measure.outputs[part * measure.step].kind
+        number = measure.parts[part]
         numbers: list[ComparedNumber] = []
         added = adds_up(release.facts)
         estimated = added and bool(measure.margin_releases)  # of draws on several levels
@@ -430,7 +453,7 @@ class Table(Exportable):
                     noisy = sums_of_noise(release.facts, parts)
                     draws = frozenset((0, group) for group in members[place])
                 row = rows[len(numbers)]
-                numbers.append(ComparedNumber(row[part], own.facts, part, noisy, draws, kind))
+                numbers.append(ComparedNumber(row[part], own.facts, number, noisy, draws, kind))
         return numbers
 
     def _place(self, group: Any) -> int:
@@ -525,8 +548,7 @@ class Table(Exportable):
 
     def facts_listed(self) -> ListedFacts:
         releases = []
-        for measure in self.measures:
-            title = self.title(measure)
+        for title, measure in self.titled_releases():
             releases.append((title, measure.release))
             for margin, margin_release in zip(self.margins, measure.margins, strict=False):
                 if margin_release is not None:
@@ -577,35 +599,41 @@ class Table(Exportable):
             **({"wording": self.wording.to_dict()} if any(self.wording) else {}),
             **({} if self.call_id is None else {"call_id": self.call_id}),
             "epsilon": self.epsilon,
-            "measures": [
-                {
-                    "name": measure.name,
-                    "columns": list(measure.columns),
-                    "release": measure.release.to_dict(),
-                    "margins": [
-                        None if release is None else release.to_dict()
-                        for release in measure.margins
-                    ],
-                }
-                for measure in self.measures
-            ],
+            "measures": self._measures_to_dict(),
         }
+
+    def _measures_to_dict(self) -> list[dict[str, Any]]:
+        """Every measure as JSON types; a release is in the first measure that has it."""
+        first = [measure for _, measure in self.titled_releases()]
+        entries = []
+        for measure in self.measures:
+            entry: dict[str, Any] = {
+                "name": measure.name,
+                "columns": list(measure.columns),
+                "release_name": measure.release_name,
+                "parts": list(measure.parts),
+            }
+            if any(measure is one for one in first):
+                entry["release"] = measure.release.to_dict()
+                entry["margins"] = [one and one.to_dict() for one in measure.margins]
+            entries.append(entry)
+        return entries
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Table:
         """The table behind `to_dict()`."""
         try:
-            measures = tuple(
-                Measure(
-                    entry["name"],
-                    tuple(entry["columns"]),
-                    Release.from_dict(entry["release"]),
-                    tuple(
-                        None if one is None else Release.from_dict(one) for one in entry["margins"]
-                    ),
-                )
-                for entry in fields["measures"]
-            )
+            measures: list[Measure] = []
+            drawn: dict[str, tuple[Release, tuple[Release | None, ...]]] = {}
+            for entry in fields["measures"]:
+                name = entry["release_name"]
+                if name not in drawn:
+                    drawn[name] = (
+                        Release.from_dict(entry["release"]),
+                        tuple(one and Release.from_dict(one) for one in entry["margins"]),
+                    )
+                names, parts = tuple(entry["columns"]), tuple(entry["parts"])
+                measures.append(Measure(entry["name"], names, *drawn[name], name, parts))
             margins = tuple(map(tuple, fields["margins"]))
             first = measures[0].release
             interval = first.facts.interval
@@ -615,7 +643,7 @@ class Table(Exportable):
             groups, smallest = Groups(first.by, first.keys), fields["smallest"]
             wording = Wording.from_dict(fields.get("wording", {}))
             table = cls(
-                *(measures, groups, margins, smallest, None, fields["suppressed"], interval),
+                *(tuple(measures), groups, margins, smallest, None, fields["suppressed"], interval),
                 *(wording, fields.get("call_id")),
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -679,7 +707,7 @@ class Table(Exportable):
         """The numbers of a measure to export: those of small groups may be withheld, counts are
         not.
         """
-        rows = self._coherent(measure, measure.rows(self._levels()))
+        rows = measure.rows(self._levels())
         if not self.suppressed or measure is self.measures[0]:
             return rows
         withheld = (None,) * len(measure.columns)
@@ -687,32 +715,6 @@ class Table(Exportable):
             withheld if is_small else row
             for row, is_small in zip(rows, self.too_small(), strict=True)
         ]
-
-    def _coherent(self, measure: Measure, rows: list[CellRow]) -> list[CellRow]:
-        """Rows whose quantiles lie in order with those of earlier measures of the same column:
-        no released median is below the lower quartile beside it. It costs nothing, because it is
-        made of released numbers; intervals only become wider.
-        """
-        qs = measure.quantiles
-        earlier = [
-            (other, other.quantiles)
-            for other in self.measures[: self.measures.index(measure)]
-            if other.quantiles and other.release.column == measure.release.column
-        ]
-        if not qs or not earlier:
-            return rows
-        levels = self._levels()
-        beside = [(q, self._coherent(other, other.rows(levels))) for other, q in earlier]
-        steps = [other.step for other, _ in earlier]
-        ordered = []
-        for i, row in enumerate(rows):
-            fixed = [
-                (q, others[i][at * step])
-                for (several, others), step in zip(beside, steps, strict=True)
-                for at, q in enumerate(several)
-            ]
-            ordered.append(_in_order(qs, row, measure.step, fixed))
-        return ordered
 
     def _estimates(self, measure: Measure) -> list[list[Estimate]]:
         return measure.estimates(self._rows(measure))
@@ -736,30 +738,17 @@ def _by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str,
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
+def margins_of(
+    name: str, margins: Sequence[tuple[str, ...]], releases: Mapping[str, Release]
+) -> tuple[Release | None, ...]:
+    """The releases of the margins of one release, None where a margin is a sum."""
+    own = tuple(releases.get(margin_name(name, margin)) for margin in margins)
+    return own if any(release is not None for release in own) else ()
+
+
 def margin_name(name: str, margin: tuple[str, ...]) -> str:
     """The name of the release of a margin."""
     return f"{name} by {', '.join(margin)}" if margin else f"{name} in all"
-
-
-def _in_order(
-    qs: Sequence[float], row: CellRow, step: int, fixed: Sequence[tuple[float, Any]]
-) -> CellRow:
-    """The values of one row moved between fixed quantiles, and the ends of their intervals around
-    them; what is withheld stays so.
-    """
-    cells = list(row)
-    for at, q in enumerate(qs):
-        place = at * step
-        if cells[place] is None:
-            continue
-        lows = [value for other, value in fixed if other < q and value is not None]
-        highs = [value for other, value in fixed if other > q and value is not None]
-        value = min([max([cells[place], *lows]), *highs])
-        cells[place] = value
-        if step > 1:
-            cells[place + 1] = min(cells[place + 1], value)
-            cells[place + 2] = max(cells[place + 2], value)
-    return tuple(cells)
 
 
 def _unique(names: list[str]) -> list[str]:

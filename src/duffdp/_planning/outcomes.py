@@ -47,13 +47,6 @@ class Outcomes(NamedTuple):
     weights: Floats
 
 
-class NeedsSimulation(DuffError):
-    """Error of a forecast whose distribution is unknown if no draws were allowed."""
-
-    def __init__(self) -> None:
-        super().__init__("the law of this release is not known: its errors have to be simulated.")
-
-
 @dataclass(frozen=True, slots=True)
 class Effort:
     """The number of points for a distribution that is too long to list, and of draws for an unknown
@@ -152,14 +145,19 @@ def program_outcomes(
     """The outcomes of a program of draws, which may depend on earlier ones; None if a distribution
     is unknown or differs between groups.
     """
-    # Groups that pass epsilon on take branches of their own, and are not asked the same.
-    if plan.program.forwards_epsilon or not all(map(_has_law, plan.program.draws)):
+    if not _has_program_law(plan):
         return None
     program = _ChosenNumbers(plan, engine, domain)
     # Later draws have a law after each outcome of earlier ones: no more of them than points.
     depends = any(draw.statistic is None for draw in plan.program.draws)
     listed = _listed_outcomes(program, points if depends else MAX_LISTED_OUTCOMES)
     return listed or _spread_outcomes(program, points)
+
+
+def _has_program_law(plan: DrawPlan) -> bool:
+    """True if every draw has a known distribution after each outcome of earlier ones."""
+    # Groups that pass epsilon on take branches of their own, and are not asked the same.
+    return not plan.program.forwards_epsilon and all(map(_has_law, plan.program.draws))
 
 
 def _has_law(draw: DrawSpec) -> bool:
@@ -409,12 +407,28 @@ def _ball_size(radius: Floats, numbers: int) -> Floats:
 # Simulation.
 
 
+def needs_simulation(plan: DrawPlan, is_post_processed: bool) -> bool:
+    """True if the distribution of a released number is unknown, so that it takes seeded draws."""
+    draws = plan.program.draws
+    if is_post_processed and len(draws) > 1:
+        return not _has_program_law(plan)
+    return not all(_has_own_law(draw) for draw in draws if draw.is_released)
+
+
+def _has_own_law(draw: DrawSpec) -> bool:
+    """True if the distribution of a draw is known without those of earlier ones."""
+    kind = mechanism_class(draw.mechanism)
+    if issubclass(kind, Mechanism):
+        return isinstance(draw.statistic, DistanceStatistic)
+    return kind in (Geometric, Staircase) and isinstance(draw.statistic, TotalsStatistic)
+
+
 def simulated_outcomes(
     plan: DrawPlan, engine: Engine, domain: PublicSet, effort: Effort
 ) -> Outcomes:
-    """Seeded draws, by the code that draws releases; an error if no draws are allowed."""
+    """Seeded draws, by the code that draws releases."""
     if not effort.draws:
-        raise NeedsSimulation
+        raise DuffError("the errors of this release can only be simulated. Pass draws.")
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
     copies, account = _CopiedGroup(engine, effort.draws), Account(plan.loss.epsilon)
     rows = draw_alone(ReleaseRun(plan, domain, copies, 0, entropy, account))

@@ -19,7 +19,6 @@ from duffdp._parameters import (
     STEP,
     plain_number,
 )
-from duffdp._pipeline.draw_plan import SIZE_SHARE
 from duffdp._pipeline.export import SimpleTable
 from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
@@ -70,10 +69,9 @@ def _preview_release(request: ReleaseRequest, size: int, shape: str, draws: int)
     """The preview of one release for so many records of a shape."""
     plan = request.check().plan
     names, options = statistic_spec(request.statistic).parameter_names, request.options
-    draws_sizes = plan.suppression is not None and plan.suppression.own is None
     return preview(
         shape,
-        epsilon=request[EPSILON] * (1 - SIZE_SHARE) if draws_sizes else request[EPSILON],
+        epsilon=plan.value_epsilon,
         statistic=request.statistic,
         bounds=request[BOUNDS],
         step=request[STEP],

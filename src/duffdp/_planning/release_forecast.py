@@ -16,7 +16,7 @@ from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import ArraySource
 from duffdp._planning.epsilon import CLOSE_RATIO, SIMULATED_RATIO, least_epsilon
 from duffdp._planning.forecast import DataSet, Forecast, forecast, output_columns, position
-from duffdp._planning.outcomes import Effort, NeedsSimulation
+from duffdp._planning.outcomes import Effort, needs_simulation
 from duffdp._planning.synthetic import BASE_RECORDS, SyntheticRecords
 from duffdp._sampling.entropy import SYSTEM
 from duffdp.domain import Categories, Grid, Presence
@@ -45,7 +45,12 @@ class ReleaseForecast:
             raise DuffError(f"the error of {self._checked.spec.name} cannot be planned.")
         self._data: dict[int, DataSet] = {}
         self._forecasts: dict[tuple[Any, ...], Forecast] = {}
-        self._needs_draws = False
+
+    @cached_property
+    def needs_draws(self) -> bool:
+        """True if the errors can only be simulated, at any epsilon and size."""
+        plan = self._checked.plan_on(self.data(1).domain)
+        return needs_simulation(plan, self._checked.post_process(plan) is not None)
 
     @cached_property
     def outputs(self) -> tuple[OutputColumn, ...]:
@@ -67,8 +72,8 @@ class ReleaseForecast:
     def errors(
         self, epsilon: Fraction, size: int, draws: int = 0, points: int = DEFAULT_POINTS
     ) -> Forecast:
-        """The errors of the numbers at this epsilon of the release; `NeedsSimulation` if that takes
-        draws and none are allowed.
+        """The errors of the numbers at this epsilon of the release; `draws` are for a release that
+        needs them.
         """
         # Ends that follow from noise change nothing about the numbers, so they are left out.
         entry = self._checked.spec
@@ -86,22 +91,13 @@ class ReleaseForecast:
     def _forecast(
         self, request: ReleaseRequest, epsilon: Fraction, size: int, draws: int, points: int
     ) -> Forecast:
-        if self._needs_draws and not draws:
-            raise NeedsSimulation
         effort = Effort(points, draws, np.random.SeedSequence(0))
-        method = (draws, 0) if self._needs_draws else (0, points)
-        key = (request[INTERVAL], epsilon, size, *method)
+        key = (request[INTERVAL], epsilon, size, draws if self.needs_draws else points)
 
         def make() -> Forecast:
             return forecast(request.replace(epsilon=epsilon).check(), self.data(size), effort)
 
-        try:
-            result = _cached(self._forecasts, key, make, _MAX_FORECASTS)
-        except NeedsSimulation:
-            self._needs_draws = True
-            raise
-        self._needs_draws = self._needs_draws or result.draws > 0
-        return result
+        return _cached(self._forecasts, key, make, _MAX_FORECASTS)
 
     def within(
         self,
@@ -127,8 +123,7 @@ class ReleaseForecast:
             errors = self.errors(Fraction(epsilon), size, draws).errors[output]
             return errors.tail(error) > 1 - probability
 
-        simulated = self.errors(Fraction(1), size, draws).draws
-        return least_epsilon(is_too_small, SIMULATED_RATIO if simulated else CLOSE_RATIO)
+        return least_epsilon(is_too_small, SIMULATED_RATIO if self.needs_draws else CLOSE_RATIO)
 
     def sampling_error(self, size: int, output: int = 0) -> float | None:
         """The error, without any noise, that 95 of 100 samples of this size from a large population

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +19,7 @@ from duffdp._facts import Facts
 from duffdp._parameters import (
     COVERS,
     DEFAULT_CONFIDENCE,
+    QS,
     SMALLEST,
     SUPPRESS_BELOW,
     TOTAL,
@@ -33,6 +34,7 @@ from duffdp._parameters import (
     share_text,
 )
 from duffdp._pipeline.error_bounds import count_bound
+from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.export import SimpleTable
 from duffdp._pipeline.level_rows import expected_errors, tree_of
 from duffdp._pipeline.number_text import PERCENT
@@ -40,7 +42,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import TOO_SMALL, unique_column_names
 from duffdp._pipeline.request import CheckedRequest
 from duffdp._pipeline.signatures import takes_aliases
-from duffdp._pipeline.table import Measure, Table, margin_name
+from duffdp._pipeline.table import Measure, Table, margin_name, margins_of
 from duffdp._pipeline.toml import read_table_text, read_table_toml, refuse_unknown
 from duffdp._pipeline.wording import (
     Wording,
@@ -150,7 +152,8 @@ class TablePlan:
     ) -> None:
         self.interval = read_interval(interval, covers, simultaneous)
         columns = _by_column({"bounds": bounds, "step": step, "categories": categories})
-        cells = _cells(statistics, columns, interval, COVERS.read(covers), mechanism)
+        defaults = _Defaults(interval, COVERS.read(covers), mechanism)
+        drawn = _drawn_releases(statistics, columns, defaults)
         keys, labels = with_code_books(by, keys, labels)
         wording = read_wording(names, labels, shown_in)
         if TOTAL.read(total) and levels is not None:
@@ -159,7 +162,7 @@ class TablePlan:
                 *(Argument("total", True), " as well. Leave it out."),
             )
         groups = {"by": by, "keys": keys, "other": other, "levels": levels}
-        words = [cell.words | group for cell, group in _with_groups(cells, groups, total)]
+        words = [one.words | group for one, group in _with_groups(drawn, groups, total)]
         self.plan: Plan = _TableReleases(
             words,
             epsilon=epsilon,
@@ -182,7 +185,7 @@ class TablePlan:
                 *("is not too small, got ", Argument("smallest", smallest)),
                 " as well. Leave one of them out.",
             )
-        self._cells = dict(zip((cell.name for cell in cells), self.plan.releases, strict=True))
+        self._checked = dict(zip((one.name for one in drawn), self.plan.releases, strict=True))
         columns_of_groups = self.plan.releases[0].selection.names
         self.has_levels = levels is not None
         self.margins: tuple[tuple[str, ...], ...] = ()
@@ -191,11 +194,11 @@ class TablePlan:
             self.margins = tuple(columns_of_groups[:size] for size in sizes)
         elif total:
             self.margins = _margins(columns_of_groups)
-        self._outputs = _named_outputs(cells, self.plan.releases)
+        self._outputs = _named_outputs(drawn, self.plan.releases)
         self.wording = self._checked_wording(wording, labels)
         self._repeated_margins = {
             name: () if checked.spec.adds_up(checked.terms.choice) else self.margins
-            for name, checked in self._cells.items()
+            for name, checked in self._checked.items()
         }
         self._summed_margins = {
             margin_name(name, margin): (name, margin)
@@ -204,24 +207,25 @@ class TablePlan:
             if not repeated_margins and (self.has_levels or len(self.margins) == 1)
         }
         if self.interval is not None and self.interval.simultaneous:
-            self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
+            self._checked = _simultaneous(self._checked, self.interval, len(self.margins))
         self.plan = self._with_shares(weights)
 
     def _checked_wording(self, wording: Wording, labels: Any) -> Wording:
         """The words of the table, if they are for columns and keys that it has."""
         columns = {
-            column: checked.selection.column or ""
-            for name, checked in self._cells.items()
-            for column in self._outputs[name]
+            column: self._checked[one.release].selection.column or ""
+            for one in self._outputs
+            for column in one.columns
         }
         selection = self.plan.releases[0].selection
         books = [name for name, part in (labels or {}).items() if isinstance(part, CodeBook)]
+        names = [name for one in self._outputs for name in (one.name, one.release)]
         checked_words = check_wording(
-            wording, selection.names, selection.leaves.keys, columns, self._cells, books
+            wording, selection.names, selection.leaves.keys, columns, names, books
         )
-        for name, checked in self._cells.items():
-            if checked.spec.name != SHARE:
-                for column in self._outputs[name]:
+        for one in self._outputs:
+            if self._checked[one.release].spec.name != SHARE:
+                for column in one.columns:
                     if checked_words.shown_in.get(column) == PERCENT:
                         raise refuse_percent(column)
         return checked_words
@@ -230,10 +234,11 @@ class TablePlan:
         """The plan with the shares of epsilon. Margins that are released once more get equal parts
         of one; those that are sums have a draw of their own if they have a weight.
         """
-        shares = _weights(self._cells, list(self._summed_margins), weights)
+        self._refuse_joint(weights, "weights")
+        shares = _weights(self._checked, list(self._summed_margins), weights)
         total = sum(shares.values())
         releases: list[CheckedRequest] = []
-        for name, checked in self._cells.items():
+        for name, checked in self._checked.items():
             repeated_margins = self._repeated_margins[name]
             share = self.plan.epsilon * shares[name] / total / (1 + len(repeated_margins))
             releases.append(checked.with_epsilon(share))
@@ -246,11 +251,20 @@ class TablePlan:
             if margin_release in shares:
                 share = self.plan.epsilon * shares[margin_release] / total
                 options = {"margin": margin, "margin_sums": True, "epsilon": share}
-                if self._cells[name].selection.universe is not None:
+                if self._checked[name].selection.universe is not None:
                     options["finding"] = 0  # keys are found by the count
-                request = self._cells[name].request.replace(margin_release, **options)
+                request = self._checked[name].request.replace(margin_release, **options)
                 releases.append(request.check())
         return self.plan.with_releases(releases)
+
+    def _refuse_joint(self, by_release: Any, word: str) -> None:
+        """Refuse the name of a statistic that is drawn together with others, under their name."""
+        for one in self._outputs:
+            if one.name not in self._checked and one.name in (by_release or ()):
+                raise DuffError(
+                    *(Argument(word), f" names {one.name!r}, which is drawn together with other "),
+                    f"quantiles of its column as {one.release!r}. Pass {one.release!r}.",
+                )
 
     def with_weights(self, weights: Mapping[str, Any]) -> Self:
         """A copy of the table with other weights for some releases, as in `duffdp.table`."""
@@ -372,6 +386,7 @@ class TablePlan:
         # Imported here, because a run needs no previews.
         from duffdp._planning.plan_preview import weights_for_errors
 
+        self._refuse_joint(errors, "within")
         releases, total = self.plan.releases, self.plan.epsilon
         shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
         return self.with_weights(shares)
@@ -414,12 +429,14 @@ class TablePlan:
         """The table of all releases, without a frame."""
         measures = tuple(
             Measure(
-                name,
-                self._outputs[name],
-                releases[name],
-                self._margin_releases(name, releases),
+                one.name,
+                one.columns,
+                releases[one.release],
+                margins_of(one.release, self.margins, releases),
+                one.release,
+                one.parts,
             )
-            for name in self._repeated_margins
+            for one in self._outputs
         )
         facts = measures[0].release.facts
         smallest = self.smallest if self.suppress_below is None else self.suppress_below
@@ -434,13 +451,6 @@ class TablePlan:
         return Table(
             *(measures, groups, self.margins, smallest, None, hides, self.interval, self.wording)
         )
-
-    def _margin_releases(
-        self, name: str, releases: Mapping[str, Release]
-    ) -> tuple[Release | None, ...]:
-        """The releases of the margins of one release, None where a margin is a sum."""
-        margins = tuple(releases.get(margin_name(name, margin)) for margin in self.margins)
-        return margins if any(release is not None for release in margins) else ()
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._repeated_margins))
@@ -457,22 +467,22 @@ class _TableReleases(Plan):
 
 
 def _with_groups(
-    cells: list[_Cell], groups: dict[str, Any], total: Any
-) -> list[tuple[_Cell, dict[str, Any]]]:
+    drawn: list[_DrawnRelease], groups: dict[str, Any], total: Any
+) -> list[tuple[_DrawnRelease, dict[str, Any]]]:
     """Each release with the words about its groups. Keys of a pattern are found by the count, and
     those that it finds are the keys of all releases. Where groups are added up it counts again:
     counts that found their keys are too large on average.
     """
     if all(word is None for word in groups.values()):
-        return [(cell, {}) for cell in cells]
+        return [(one, {}) for one in drawn]
     by = groups["by"]
     groups = groups | {"keys": load_keys(by, groups["keys"])}
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if not names or read_universe(names, groups["keys"]) is None:
-        return [(cell, groups) for cell in cells]
+        return [(one, groups) for one in drawn]
     first = {"finding": COUNTED_AGAIN} if total or groups["levels"] is not None else {}
-    other_cells = [(cell, groups | {"finding": 0}) for cell in cells[1:]]
-    return [(cells[0], groups | first), *other_cells]
+    others = [(one, groups | {"finding": 0}) for one in drawn[1:]]
+    return [(drawn[0], groups | first), *others]
 
 
 def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -522,43 +532,91 @@ def _usual_weight(checked: CheckedRequest) -> int:
     return weight * checked.plan.unit.contributions
 
 
+class _Output(NamedTuple):
+    """The columns of one statistic, the release that has its numbers, and which of them."""
+
+    name: str
+    columns: tuple[str, ...]
+    release: str
+    parts: tuple[int, ...]
+
+
 def _named_outputs(
-    cells: list[_Cell], releases: list[CheckedRequest]
-) -> dict[str, tuple[str, ...]]:
-    """The columns that each release fills, all of them different, regardless of case."""
-    outputs: dict[str, list[str]] = {}
+    drawn: list[_DrawnRelease], releases: list[CheckedRequest]
+) -> tuple[_Output, ...]:
+    """The columns of each statistic in the order of asking, all of them different, regardless of
+    case.
+    """
+    outputs: dict[_Cell, _Output] = {}
+    for one, checked in zip(drawn, releases, strict=True):
+        step = columns_per_number(checked.plan.interval)
+        texts = [column.name for column in checked.columns]
+        for cell in one.cells:
+            qs = sorted(_shares_of(one.cells))
+            parts = tuple(map(qs.index, cell.qs)) if qs else tuple(range(len(texts) // step))
+            names = [
+                f"{cell.stem}_{text}"
+                for part in parts
+                for text in texts[part * step : (part + 1) * step]
+            ]
+            if cell.spec.shape == "value":
+                names = [f"{cell.name}{end}" for end in ("", "_low", "_high")][:step]
+            outputs[cell] = _Output(cell.name, tuple(names), one.name, parts)
+    ordered = [outputs[cell] for cell in sorted(outputs, key=lambda cell: cell.place)]
     owners: dict[str, str] = {TOO_SMALL: "the table itself"}
-    for cell, checked in zip(cells, releases, strict=True):
-        names = [f"{cell.stem}_{column.name}" for column in checked.columns]
-        if checked.spec.shape == "value":
-            names = [f"{cell.name}{end}" for end in ("", "_low", "_high")][: len(checked.columns)]
-        for name in names:
+    for output in ordered:
+        for name in output.columns:
             if name.casefold() in owners:
                 raise DuffError(
-                    f"{cell.name} and {owners[name.casefold()]} both fill a column {name!r}. Ask "
+                    f"{output.name} and {owners[name.casefold()]} both fill a column {name!r}. Ask "
                     'once, or as a mapping with "statistic" and another "name".'
                 )
-            owners[name.casefold()] = cell.name
-        outputs[cell.name] = names
+            owners[name.casefold()] = output.name
     by = releases[0].selection.names
     if TOO_SMALL in map(str.casefold, by):
         raise DuffError(
             Argument("by"), f" must not name a column {TOO_SMALL!r}, which the table has itself."
         )
-    renamed = iter(
-        unique_column_names(tuple(OutputColumn(n) for names in outputs.values() for n in names), by)
+    columns = [OutputColumn(name) for output in ordered for name in output.columns]
+    renamed = iter(unique_column_names(tuple(columns), by))
+    return tuple(
+        output._replace(columns=tuple(next(renamed) for _ in output.columns)) for output in ordered
     )
-    return {name: tuple(next(renamed) for _ in names) for name, names in outputs.items()}
 
 
-class _Cell(NamedTuple):
-    """One release of a table: its name, the prefix of its columns if there are several, and its
-    notation in a plan.
+class _Defaults(NamedTuple):
+    """Options of a table for releases that do not have their own."""
+
+    interval: Any
+    covers: Covers
+    mechanism: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cell:
+    """One statistic that a column is asked for: its place in the order of asking, its name, the
+    prefix of its columns if there are several, and its notation in a plan.
     """
 
+    place: int
     name: str
     stem: str
     words: dict[str, Any]
+    qs: tuple[Fraction, ...] = ()  # of quantiles
+    is_number: bool = False
+
+    @property
+    def spec(self) -> StatisticSpec:
+        """The statistic that its words ask for."""
+        return _resolved(self.words)
+
+
+class _DrawnRelease(NamedTuple):
+    """One release of a table: its name, its notation in a plan, and the statistics that it is."""
+
+    name: str
+    words: dict[str, Any]
+    cells: tuple[_Cell, ...]
 
 
 def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -572,13 +630,9 @@ def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: columns or {} for name, columns in options.items()}
 
 
-def _cells(
-    statistics: Any,
-    columns: Mapping[str, Mapping[str, Any]],
-    interval: Any,
-    covers: Covers,
-    mechanism: str,
-) -> list[_Cell]:
+def _drawn_releases(
+    statistics: Any, columns: Mapping[str, Mapping[str, Any]], defaults: _Defaults
+) -> list[_DrawnRelease]:
     """The count, and what each column is asked for."""
     if not isinstance(statistics, Mapping):
         raise DuffError(
@@ -591,14 +645,15 @@ def _cells(
     count = {
         "statistic": COUNT_STATISTIC,
         "name": COUNT_STATISTIC,
-        "interval": interval,
-        "contributions": 1,
+        "interval": defaults.interval,
+        "contributions": 1,  # people are counted, each of them once
     }
-    cells = [
-        _Cell(COUNT_STATISTIC, COUNT_STATISTIC, count)
-    ]  # people are counted, each of them once
+    cell = _Cell(0, COUNT_STATISTIC, COUNT_STATISTIC, count)
+    drawn = [_DrawnRelease(COUNT_STATISTIC, count, (cell,))]
     for column, requested in statistics.items():
-        for cell in _cells_of_column(column, requested):
+        first = sum(len(one.cells) for one in drawn)
+        cells = []
+        for cell in _cells_of_column(column, requested, first):
             spec = statistic_spec(cell.words["statistic"])
             if spec.of_pairs or spec.of_graphs:
                 raise DuffError(f"{cell.name}: {spec.name} is no statistic of one column.")
@@ -611,15 +666,108 @@ def _cells(
                 name: columns[name][column] for name in columns if column in columns[name]
             }
             words = _public_set(cell, spec, column, public_values) | cell.words
-            parameters = {name: words.get(name) for name in spec.parameter_names}
-            resolved = statistic_spec(spec.for_parameters(parameters)[0])
-            usual = mechanism if mechanism in resolved.choices else resolved.choices[0]
-            if resolved.has_interval(words.get("mechanism", usual)) and _cheap_ends(resolved):
-                words = {"interval": interval} | words
-                if covers != COVERS.default and resolved.covers_population and words["interval"]:
-                    words = {"covers": covers} | words
-            cells.append(cell._replace(words=words | {"column": column, "name": cell.name}))
-    return cells
+            cells.append(replace(cell, words=words | {"column": column, "name": cell.name}))
+        drawn += _drawn_together(column, cells, defaults)
+    return drawn
+
+
+@dataclass
+class _JointQuantiles:
+    """Cells of one column that are quantiles with the same options, or one other cell."""
+
+    cells: list[_Cell]
+    options: dict[str, Any] | None  # without the interval; None: no quantiles
+    interval: Any  # `_ANY_INTERVAL`: none has an interval of its own
+
+    def takes(self, other: _JointQuantiles) -> bool:
+        """True if these are quantiles with the same options, and agree about intervals."""
+        intervals = (self.interval, other.interval)
+        agree = _ANY_INTERVAL in intervals or self.interval == other.interval
+        return agree and self.options is not None and self.options == other.options
+
+
+_ANY_INTERVAL = object()
+
+
+def _drawn_together(
+    column: str, cells: Sequence[_Cell], defaults: _Defaults
+) -> list[_DrawnRelease]:
+    """The releases of one column. Quantiles with the same options are one release, so they are in
+    order; numbers and lists have intervals if the other quantiles have some.
+    """
+    parts: list[_JointQuantiles] = []
+    for cell in cells:
+        single = _JointQuantiles([cell], None, None)
+        if cell.qs:
+            filled = {"mechanism": defaults.mechanism, "covers": defaults.covers}
+            filled |= _options_of(cell)
+            takes_any = cell.is_number or cell.spec.shape != "value"
+            usual = _ANY_INTERVAL if takes_any else defaults.interval
+            single = _JointQuantiles([cell], filled, cell.words.get("interval", usual))
+        same = next((part for part in parts if part.takes(single)), None)
+        if same is None:
+            parts.append(single)
+            continue
+        same.cells.append(cell)
+        if same.interval is _ANY_INTERVAL:
+            same.interval = single.interval
+    names = {cell.name for cell in cells}
+    return [_drawn_release(column, part, names, defaults) for part in parts]
+
+
+def _drawn_release(
+    column: str, part: _JointQuantiles, names: set[str], defaults: _Defaults
+) -> _DrawnRelease:
+    """One release for some cells; `names` are those that others have."""
+    if len(part.cells) == 1:
+        (cell,) = part.cells
+        return _DrawnRelease(cell.name, _with_interval(cell.words, defaults), (cell,))
+    others = names - {cell.name for cell in part.cells}
+    name = unused = f"{column}_quantiles"
+    number = 2
+    while name in others:
+        name, number = f"{unused}_{number}", number + 1
+    names.add(name)
+    words = _options_of(part.cells[0])
+    words |= {"statistic": "quantiles", "name": name, "qs": sorted(_shares_of(part.cells))}
+    if part.interval is not _ANY_INTERVAL:
+        words["interval"] = part.interval
+    return _DrawnRelease(name, _with_interval(words, defaults), tuple(part.cells))
+
+
+def _options_of(cell: _Cell) -> dict[str, Any]:
+    """The options of quantiles, without which ones they are, their name and their interval."""
+    own = {
+        "statistic",
+        "name",
+        "interval",
+        *statistic_spec(cell.words["statistic"]).parameter_names,
+    }
+    return {word: value for word, value in cell.words.items() if word not in own}
+
+
+def _shares_of(cells: Iterable[_Cell]) -> set[Fraction]:
+    """The different quantiles of some cells."""
+    return {q for cell in cells for q in cell.qs}
+
+
+def _with_interval(words: dict[str, Any], defaults: _Defaults) -> dict[str, Any]:
+    """The words of a release with the interval of the table, unless they have their own."""
+    spec = _resolved(words)
+    usual = defaults.mechanism if defaults.mechanism in spec.choices else spec.choices[0]
+    if spec.has_interval(words.get("mechanism", usual)):
+        if _cheap_ends(spec):
+            words = {"interval": defaults.interval} | words
+        if defaults.covers != COVERS.default and spec.covers_population and words.get("interval"):
+            words = {"covers": defaults.covers} | words
+    return words
+
+
+def _resolved(words: Mapping[str, Any]) -> StatisticSpec:
+    """The statistic that these words ask for."""
+    spec = statistic_spec(words["statistic"])
+    parameters = {name: words.get(name) for name in spec.parameter_names}
+    return statistic_spec(spec.for_parameters(parameters)[0])
 
 
 def _simultaneous(
@@ -647,44 +795,62 @@ def _cheap_ends(spec: StatisticSpec) -> bool:
     return spec.shape == "value" or not spec.interval_costs_epsilon
 
 
-def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
-    """The cells of one column: numbers are quantiles, drawn together if there are several."""
+def _cells_of_column(column: Any, requested: Any, first: int) -> list[_Cell]:
+    """The cells of one column: numbers are quantiles, and those side by side one statistic."""
     if not isinstance(column, str):
         raise DuffError(f"a column is named by a text, got {column!r:.60}.")
     listed: list[Any] = []
     for item in requested if isinstance(requested, list | tuple) else [requested]:
         listed += item if isinstance(item, list | tuple) else [item]
-    shares = [Q.read(item) for item in listed if plain_number(item) is not None]
-    cells, quantiles = [], False
-    for item in listed:
-        if plain_number(item) is not None:
-            if quantiles:
-                continue
-            quantiles = True
-            name = share_text(shares[0]) if len(shares) == 1 else "quantiles"
-            words: dict[str, Any] = {"statistic": "quantile", "q": shares}
-            cells.append(_Cell(f"{column}_{name}", column, words))
-            continue
-        words = dict(documented_options(item)) if isinstance(item, Mapping) else {"statistic": item}
-        for word in words:
-            if word in FOR_ALL:
-                raise DuffError(
-                    f"the column {column!r} of the table is asked with {word!r}, which is for the "
-                    "whole table. Leave it out there."
-                )
-        try:
-            spec = statistic_spec(words.get("statistic"))
-        except DuffError as error:
-            raise error.prefixed(f"the column {column!r} of the table: ") from None
-        named = words.pop("name", None)
-        if named is not None and (not isinstance(named, str) or not named):
-            raise DuffError(f"name must be a text, got {named!r:.60}.")
-        cells.append(_Cell(named or f"{column}_{spec.name}", named or column, words))
+    numbers = [i for i, item in enumerate(listed) if plain_number(item) is not None]
+    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        listed[numbers[0] : numbers[-1] + 1] = [[listed[i] for i in numbers]]
+    cells = [_cell(column, item, first + i) for i, item in enumerate(listed)]
     if not cells:
         raise DuffError(
             f'the column {column!r} of the table is asked for nothing. Pass for example "median".'
         )
     return cells
+
+
+def _cell(column: str, item: Any, place: int) -> _Cell:
+    """One cell: a number or a list of them, the name of a statistic, or its words."""
+    is_number = not isinstance(item, str | Mapping) and item is not None
+    if is_number and (isinstance(item, list) or plain_number(item) is not None):
+        qs = tuple(map(Q.read, item if isinstance(item, list) else [item]))
+        name = share_text(qs[0]) if len(qs) == 1 else "quantiles"
+        words: dict[str, Any] = {"statistic": "quantile", "q": list(qs)}
+        return _Cell(place, f"{column}_{name}", column, words, qs, is_number=True)
+    words = dict(documented_options(item)) if isinstance(item, Mapping) else {"statistic": item}
+    for word in words:
+        if word in FOR_ALL:
+            raise DuffError(
+                f"the column {column!r} of the table is asked with {word!r}, which is for the "
+                "whole table. Leave it out there."
+            )
+    try:
+        spec = statistic_spec(words.get("statistic"))
+    except DuffError as error:
+        raise error.prefixed(f"the column {column!r} of the table: ") from None
+    named = words.pop("name", None)
+    if named is not None and (not isinstance(named, str) or not named):
+        raise DuffError(f"name must be a text, got {named!r:.60}.")
+    name = named or f"{column}_{spec.name}"
+    try:
+        return _Cell(place, name, named or column, words, _quantiles(spec, words))
+    except DuffError as error:
+        raise error.prefixed(f"{name}: ") from None
+
+
+def _quantiles(spec: StatisticSpec, words: Mapping[str, Any]) -> tuple[Fraction, ...]:
+    """The quantiles that a release is asked for, in order of asking; none for other statistics."""
+    if spec.name == "median":
+        return (Fraction(1, 2),)
+    for parameter in (Q, QS):
+        shares = words.get(parameter.name)
+        if parameter in spec.parameters and shares is not None:
+            return tuple(map(Q.read, shares if isinstance(shares, list | tuple) else [shares]))
+    return ()
 
 
 def _public_set(

@@ -19,6 +19,7 @@ WORD = 64
 # a wide slack is only that the exact way is taken one time in 10**9.
 COIN_SLACK = 2.0**-36
 MIN_QUICK_CHANCE = 2.0**-900  # far above the doubles that have lost digits
+MAX_QUICK_EXPONENT = 600  # neither the exponential nor its inverse leaves the doubles
 _MAX_EXPONENT = 10**12  # of decimals: none comes near it
 
 Outcome = TypeVar("Outcome")
@@ -101,11 +102,11 @@ def bernoulli(
     drawn.
     """
 
-    quick = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf
+    quick = _chance_in_doubles(exponent, ratio)
 
     def below(uniform: LazyUniform) -> bool | None:
         scale = 1 << uniform.bits
-        if MIN_QUICK_CHANCE < quick <= 1:
+        if quick <= 1:
             if (uniform.prefix + 1) / scale <= quick * (1 - COIN_SLACK):
                 return True
             if uniform.prefix / scale >= quick * (1 + COIN_SLACK):
@@ -133,7 +134,7 @@ def bernoullis(
     """Decisions for several random words that were drawn before: those that doubles leave open are
     decided exactly.
     """
-    chance = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf
+    chance = _chance_in_doubles(exponent, ratio)
     if len(words) == 1 or chance > 1:
         return [bernoulli(exponent, ratio, source, word) for word in words]
     low, high = (int(2**WORD * chance * (1 + side * COIN_SLACK)) for side in (-1, 1))
@@ -141,3 +142,14 @@ def bernoullis(
         word < low - 1 or (word <= high + 1 and bernoulli(exponent, ratio, source, word))
         for word in words
     ]
+
+
+def _chance_in_doubles(exponent: Fraction, ratio: Fraction) -> float:
+    """`ratio * exp(-exponent)`, off by far less than COIN_SLACK of itself; infinite where doubles
+    could not hold it or one of its factors with all their digits.
+    """
+    if not -MAX_QUICK_EXPONENT < exponent < MAX_QUICK_EXPONENT:
+        return math.inf
+    factors = float(ratio), math.exp(-float(exponent))
+    chance = factors[0] * factors[1]
+    return chance if min(chance, *factors) > MIN_QUICK_CHANCE else math.inf

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from duffdp._parameters import COLUMN, EPSILON, MARGIN
 from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import ReleaseRequest
-from duffdp._planning.outcomes import NeedsSimulation
 from duffdp._planning.previews import MAX_TOO_FEW
 from duffdp._planning.release_forecast import ReleaseForecast
 from duffdp._planning.synthetic import SHAPES, SyntheticRecords
@@ -78,6 +77,10 @@ class _PlannedNumber(NamedTuple):
     def key(self) -> str:
         return f"{self.request.title}/{self.output}"
 
+    def waits_for_draws(self, draws: int) -> bool:
+        """True if its errors take draws, and none are allowed."""
+        return self.forecast.needs_draws and not draws
+
 
 class PreviewCache:
     """The previews of plans; forecasts of releases are cached between changes of the form."""
@@ -124,26 +127,24 @@ class PreviewCache:
                 continue
             for number in planned:
                 _check(is_cancelled)
-                try:
-                    rows.append(_with_errors(number, size, draws))
-                    numbers[number.key] = number
-                except NeedsSimulation:
+                if number.waits_for_draws(draws):
                     waiting = True
                     numbers[number.key] = number
                     note = "is being simulated"
                     rows.append(_without_errors(request, note, number.key, number.title))
+                    continue
+                try:
+                    rows.append(_with_errors(number, size, draws))
+                    numbers[number.key] = number
                 except DuffError as error:
                     rows.append(_without_errors(request, error.worded(FORM)))
         look = _number_to_show(form.look, numbers)
         pictures: dict[str, str] = {}
         headline = ""
-        if look in numbers:
-            try:
-                pictures, headline = self._charts(
-                    form, plan, numbers[look], size, draws, remaining, is_cancelled
-                )
-            except NeedsSimulation:
-                waiting = True
+        if look in numbers and not numbers[look].waits_for_draws(draws):
+            pictures, headline = self._charts(
+                form, plan, numbers[look], size, draws, remaining, is_cancelled
+            )
         return PlanPreview(rows, look, headline, _assumptions(form, size), pictures, waiting)
 
     def find_epsilon(

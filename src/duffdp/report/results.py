@@ -275,9 +275,10 @@ def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
     and every release under its name, margins under that of their statistic.
     """
     if isinstance(releases, Table):
-        measures, name = releases.measures, releases.wording.name
         return [_of_table(releases)], [
-            (name(m.name), release) for m in measures for release in (m.release, *m.margin_releases)
+            (title, release)
+            for title, measure in releases.titled_releases()
+            for release in (measure.release, *measure.margin_releases)
         ]
     named = _named_releases(releases)
     same_groups: dict[Any, NamedReleases] = {}

@@ -43,7 +43,7 @@ class RankDistances(ABC):
         totals, first, last = ranks.total, ranks.first, ranks.last
         value, cumulative, begin, end = _cumulative(ranks)
         outside = domain.size - (last - first + 1)
-        floor = np.where(outside > 0, self._floors(ranks, cumulative[end], domain.size), 0)
+        floor = self._floors(ranks, cumulative[end], domain.size)  # of a tail, if there is one
         runs = np.empty((3, 2 * len(value)), dtype=np.int64)
         start, count, distance = runs
         start[::2] = value

@@ -12,7 +12,14 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from duffdp._engines.arrays.ranks import MAX_SORTED, add_counts, count_runs, ranks_between, trim
+from duffdp._engines.arrays.ranks import (
+    MAX_SORTED,
+    add_counts,
+    count_runs,
+    ranks_between,
+    sorted_ranks,
+    trim,
+)
 from duffdp._engines.arrays.records import Records, object_keys
 from duffdp._engines.arrays.threads import map_stretches
 from duffdp._engines.requests import Quantization, Ranks, Sums, rank_span
@@ -188,10 +195,10 @@ class ArrayColumn:
         """The values near every target (q, reach), with all records at them."""
         if self.length <= MAX_SORTED:
             index = self.grid.snap(self.reader.keys(self.array))
-            total = np.array([len(index)])
-            spans = [rank_span(*target, total) for target in targets]
-            size = self.grid.size
-            return [ranks_between(index, size, low.item(), high.item()) for low, high in spans]
+            index.sort()
+            total, size = np.array([len(index)]), self.grid.size
+            spans = (rank_span(*target, total) for target in targets)
+            return [sorted_ranks(index, size, low.item(), high.item()) for low, high in spans]
         # A sample brackets each target: one pass, and only what lies inside is snapped and sorted.
         sample, share = self._sample()
         sample.sort()

@@ -8,8 +8,7 @@ from duffdp._engines.requests import Ranks
 from duffdp.domain import Ints
 
 MAX_SORTED = 2**14  # records up to which a sort is cheaper than a pass in chunks
-# numpy sorts up to so many records without branches, and so many are a good sample.
-SMALL_SORT = 2**8
+SAMPLE = 2**8  # records that bracket ranks among many others
 SAMPLE_ERROR = 20  # places by which a rank in such a sample is hardly ever off
 
 
@@ -43,27 +42,25 @@ def add_counts(values: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def ranks_between(index: Ints, size: int, low: int, high: int) -> Ranks:
-    """The values at the sorted positions from `low` to `high`, with all records at them: select
-    both ends, then sort what lies between. It reorders the array.
+    """The values at the sorted positions from `low` to `high`, with all records at them. It may
+    reorder the array.
     """
-    total = len(index)
-    index, outside = _bracketed(index, low, high) if total > 2 * SMALL_SORT else (index, 0)
-    records, begin, end = len(index), low - outside, high - outside
-    first_place, last_place = 0, records - 1
-    if records > SMALL_SORT:
-        # One more on either side shows whether some are tied.
-        first_place, last_place = max(begin - 1, 0), min(end + 1, last_place)
-        index.partition((first_place, last_place))
-    middle = index[first_place : last_place + 1].copy()  # the next rank reorders the array
-    middle.sort()
-    values, counts = count_runs(middle[begin - first_place : end + 1 - first_place])
-    below = low
-    if begin > first_place and middle.item(begin - first_place - 1) == values.item(0):
-        below = outside + int(np.count_nonzero(index < values.item(0)))
-        counts[0] += low - below
-    if end < last_place and middle.item(end - first_place + 1) == values.item(-1):
-        counts[-1] += records - 1 - end - np.count_nonzero(index > values.item(-1))
-    return Ranks(values, counts, below, total, *_ends(values, size, low, high, total))
+    total, before = len(index), 0
+    if total > MAX_SORTED:
+        index, before = _bracketed(index, low, high)
+    index.sort()
+    ranks = sorted_ranks(index, size, low - before, high - before)
+    first, last = _ends(ranks.values, size, low, high, total)
+    return ranks._replace(below=before + ranks.below, total=total, first=first, last=last)
+
+
+def sorted_ranks(ordered: Ints, size: int, low: int, high: int) -> Ranks:
+    """The values at these positions of sorted records, with all records at them."""
+    total = len(ordered)
+    begin = int(ordered.searchsorted(ordered[low])) if total else 0
+    end = int(ordered.searchsorted(ordered[high], side="right")) if total else 0
+    values, counts = count_runs(ordered[begin:end])
+    return Ranks(values, counts, begin, total, *_ends(values, size, low, high, total))
 
 
 def _bracketed(index: Ints, low: int, high: int) -> tuple[Ints, int]:
@@ -71,7 +68,7 @@ def _bracketed(index: Ints, low: int, high: int) -> tuple[Ints, int]:
     sample brackets them, or the whole array if it misses one.
     """
     total = len(index)
-    sample = index[:: -(-total // SMALL_SORT)].copy()
+    sample = index[:: -(-total // SAMPLE)].copy()
     sample.sort()
     size = len(sample)
     before = low * size // total - SAMPLE_ERROR
