@@ -46,11 +46,11 @@ def test_a_release_sees_one_state_of_the_table(monkeypatch):
 
 def test_a_release_writes_nothing():
     """Not even what lasts as long as a session: the transaction is one that reads."""
-    served = ServedTable(postgres.address("pg_catalog.pg_class"), ["relname"])
-    connection = served.rows().get_backend().con
+    source = ServedTable(postgres.address("pg_catalog.pg_class"), ["relname"]).source()
+    connection = source.rows().get_backend().con
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         connection.execute("CREATE TEMP TABLE left_behind (x int)")
-    served.close()
+    source.close()
     assert connection.closed
 
 
