@@ -21,7 +21,7 @@ from duffdp import Ledger
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease
 
-DUFFDP = [sys.executable, "-c", "from duffdp._cli import main; main()"]
+DUFFDP = [sys.executable, "-m", "duffdp"]
 ROUNDS = 11
 # As after an installation: with the bytecode of all modules in place.
 INSTALLED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

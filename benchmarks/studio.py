@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-DUFFDP = [sys.executable, "-c", "from duffdp._cli import main; main()"]
+DUFFDP = [sys.executable, "-m", "duffdp"]
 # As after an installation: with the bytecode of all modules in place.
 INSTALLED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 ADULT = Path("demo/adult.parquet")

@@ -51,6 +51,7 @@ ROOMS = (
     "report",
     "_studio",
     "_cli",
+    "__main__",
 )
 # Rooms that are above and still none of its business: engines and statistics know nothing of
 # randomness, mechanisms nothing of data.

@@ -153,6 +153,12 @@ WRONG = [
     ("keys = [[", "keys = [", 2, "TOML"),
     ('"people.csv"', '"none.csv"', 4, "no file"),
     ('"people.csv"', "3", 2, "source must be a text"),
+    (
+        '"people.csv"',
+        '{ path = "people.csv", decimal = "," }',
+        2,
+        'Reading options have lines of their own: source = "people.csv", and below it',
+    ),
     ('keys = ["Female", "Male"]', "", 2, "keys"),
     ("[40, 50]]", "[40, 50], [1]]", 2, "release 2 of the plan: keys must have one"),
     ("bounds = [0, 120]\nby", "bounds = [5, 5]\nby", 2, "lower bound"),

@@ -298,7 +298,7 @@ def test_a_code_book_for_one_release(tmp_path):
     )
     (release,) = plan.run(COURTS).values()
     assert list(release.value["count"]) == [300, 600]
-    command = [sys.executable, "-c", "from duffdp._cli import main; main()", "count", "courts.csv"]
+    command = [sys.executable, "-m", "duffdp", "count", "courts.csv"]
     words = ["--by", "court", "--epsilon", "1e6", "--format", "csv", "--quiet", "--keys"]
 
     def call(keys):

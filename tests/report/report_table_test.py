@@ -126,7 +126,7 @@ def test_the_sentence_to_repeat_and_the_gauge(tmp_path):
     path = duffdp.report.write(table, tmp_path / "page.html", ledger)
     text, _ = read(path)
     assert (
-        f"Seeing this page changes anyone's odds about you by a factor of at most {math.e**2:.3g}"
+        f"Seeing this report changes anyone's odds about you by a factor of at most {math.e**2:.3g}"
         in text
     )
     page = path.read_text()

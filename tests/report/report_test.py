@@ -428,6 +428,22 @@ def test_the_line_of_a_bar_ends_where_its_interval_does():
     assert lines[1] == pytest.approx([widths[1], widths[1]], abs=0.2)
 
 
+def test_each_of_several_quantiles_has_the_line_of_its_own_interval():
+    release = duffdp.quantiles(
+        [20] * 90 + [60] * 90 + [65] * 90, [0.25, 0.5, 0.75], interval=0.95, **GIVEN, rng=7
+    )
+    ((_, svg),) = figures(*result_tables([release])[0])
+    lines = re.findall(r'class="span" x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"', svg)
+    heights = [float(begin) for _, begin, _, _ in lines]
+    assert [float(end) for *_, end in lines] == heights
+    assert heights == sorted(set(heights))
+    assert len(heights) == 3
+    lengths = [float(x2) - float(x1) for x1, _, x2, _ in lines]
+    spans = [high - low for low, high in zip(release.low, release.high, strict=True)]
+    for length, span in zip(lengths, spans, strict=True):
+        assert length / sum(lengths) == pytest.approx(span / sum(spans), abs=0.01)
+
+
 def test_counts_are_bars_from_zero():
     """Their lengths are in proportion, and so are those of negative numbers, on the other side."""
     release = duffdp.histogram(["a"] * 40 + ["b"] * 10, categories=["a", "b"], epsilon=400)

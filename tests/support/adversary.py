@@ -41,7 +41,7 @@ from inquiries import ask
 from nasty import worth
 from scenarios import CELLS, Maker, Scenario, smaller
 
-COMMAND = [sys.executable, "-c", "from duffdp._cli import main; main()"]
+COMMAND = [sys.executable, "-m", "duffdp"]
 SHARES: dict[str, list[Any]] = {
     "quantile": [0.9],
     "quantiles": [[0.25, 0.5]],

@@ -15,7 +15,7 @@ ADULT = str(DATA / "adult.csv")
 EDGES = DATA / "ca_grqc_edges.csv"
 TYPED_ADULT = str(Path(__file__).parents[2] / "demo" / "adult.parquet")
 AGES = ["--column", "age", "--bounds", "0", "120", "--step", "1"]
-COMMAND = [sys.executable, "-c", "from duffdp._cli import main; main()"]
+COMMAND = [sys.executable, "-m", "duffdp"]
 SURE = "500"  # an epsilon at which the answer is as good as certain
 
 

@@ -25,7 +25,7 @@ ADULT = ROOT / "demo" / "adult.parquet"
 PORT = 8123
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
-COMMAND = (sys.executable, "-c", "from duffdp._cli import main; main()", "studio", "--no-browser")
+COMMAND = (sys.executable, "-m", "duffdp", "studio", "--no-browser")
 AGES = [
     ("source", "adult.parquet"),
     ("column.0", "age"),

@@ -41,6 +41,10 @@ _MISSING = {
     "release": " Add a [[release]] for each result.",
     "statistics": ' Add a table [statistics] with lines such as age = "median".',
 }
+_SOURCE_HINT = (
+    ' Reading options have lines of their own: source = "people.csv", and below it for example '
+    'decimal = ",".'
+)
 OTHER_KIND = {
     "statistics": "is a table. Run it with: duffdp table, or TablePlan.from_toml in Python.",
     "release": "lists releases. Run it with: duffdp release, or Plan.from_toml in Python.",
@@ -104,7 +108,8 @@ def _parse(
     for name in TEXT_FIELDS:
         content = entries.get(name, name)
         if not isinstance(content, str) or not content:
-            raise DuffError(f"{name} must be a text, got {content!r}.")
+            hint = _SOURCE_HINT if isinstance(content, dict) else ""
+            raise DuffError(f"{name} must be a text, got {content!r}.{hint}")
     for name in ("source", "ledger"):
         if name in entries and entries[name] != PIPE and not ADDRESS.match(entries[name]):
             entries[name] = str(folder / entries[name])

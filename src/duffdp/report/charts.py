@@ -27,6 +27,7 @@ _LEVELS = (0, 0.25, 0.5, 0.75, 1)  # of shares, at the side of a distribution
 # In pixels; a letter at 12 px is so wide on average.
 _WIDTH, _TOP, _RIGHT, _FOOT, _LETTER = 440, 12, 26, 28, 6.6
 _ROW, _BAR, _WHISKER, _NUMBER_ROOM = 24, 14, 4, 60
+_LANE = 9  # of one number among several with intervals in a row
 _DISTRIBUTION_HEIGHT = 150
 _SMALL_WIDTH, _SMALL_HEIGHT = 96, 24
 _AXIS_ROOM = 0.04  # of an axis, beyond the largest number
@@ -235,10 +236,11 @@ def point_chart(
     domain: PublicSet,
     title: str,
 ) -> Chart | None:
-    """A row for each label with a dot for each of its numbers, a line for an interval, a box
-    between the quartiles of five numbers.
+    """A row for each label with a dot for each of its numbers, and a line for its interval.
 
-    None if there are no rows, or too many to read.
+    Intervals of several numbers overlap, so each has a lane of its own; five numbers without
+    intervals are a line with a box between the quartiles. None if there are no rows, or too many to
+    read.
     """
     numbers = [number for row in rows for number in row if not number.too_few]
     if not 0 < len(labels) <= _MAX_ROWS:
@@ -248,21 +250,29 @@ def point_chart(
     axis = _axis(kind, domain, numbers)
     if axis is None:
         return None
-    width, base = _WIDTH - margin - _RIGHT, _TOP + _ROW * len(labels)
+    has_intervals = any(number.span is not None for number in numbers)
+    lanes = len(rows[0]) if has_intervals else 1
+    row_height = _ROW + _LANE * (lanes - 1)
+    width, base = _WIDTH - margin - _RIGHT, _TOP + row_height * len(labels)
     parts = _marks([(margin + share * width, mark) for share, mark in axis.ticks], base)
     for i, (label, row) in enumerate(zip(short, rows, strict=True)):
-        y = _TOP + _ROW * (i + 0.5)
+        y = _TOP + row_height * (i + 0.5)
         parts.append(text(label, (margin - 10, y + 4), anchor="end"))
         if all(number.too_few for number in row):
             parts.append(text(row[0].too_few_words, (margin + width / 2, y + 4), "axis", "middle"))
             continue
         parts.append(line("row", (margin, y), (margin + width, y)))
         across = [margin + width * axis.share(number.value) for number in row]
-        ends = [
-            margin + width * axis.share(end) for number in row for end in number.span or ()
-        ] or across
-        if min(ends) < max(ends):
-            parts.append(line("span", (min(ends), y), (max(ends), y)))
+        if has_intervals:
+            for lane, (number, x) in enumerate(zip(row, across, strict=True)):
+                height = y + _LANE * (lane - (lanes - 1) / 2)
+                if number.span is not None:
+                    first, last = (margin + width * axis.share(end) for end in number.span)
+                    parts.append(line("span", (first, height), (last, height)))
+                parts.append(circle("value", (x, height), 4.5 if lanes == 1 else 3.5))
+            continue
+        if min(across) < max(across):
+            parts.append(line("span", (min(across), y), (max(across), y)))
         if len(row) == _BOX:
             parts.append(rectangle("band", (across[1], y - 7), across[3] - across[1], 14, radius=2))
             across = across[2:3]

@@ -96,8 +96,8 @@ def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
     factor, sure = math.exp(epsilon), attacker_accuracy(epsilon)
     delta_note = f" Delta, {parameter_text(delta)}, comes on top of this." if delta else ""
     return (
-        f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
-        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{delta_note}"
+        f"Seeing this report changes anyone's odds about {you} by a factor of at most "
+        f"{factor:.3g}: a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{delta_note}"
     )
 
 
