@@ -125,7 +125,7 @@ class PrivacyUnit(Worded):
 
     @property
     def protected(self) -> str:
-        """Text for whom epsilon is spent: "row of the data", "edge", or the column of the person."""
+        """Text for what epsilon protects: row of the data, edge, or the name of the column."""
         return "row of the data" if self.kind == "row" else str(self)
 
     def _facts(self) -> tuple[Any, ...]:
