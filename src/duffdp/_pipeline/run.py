@@ -1,7 +1,7 @@
 """Check, charge, read and draw: the path of every release, alone or with others.
 
-Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
-numbers reach a release.
+Promise: Parameters are checked, then the ledger is charged, then records are read; the rows of a
+person that are used are those that epsilon is divided among; only drawn numbers reach a release.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
+from duffdp._privacy import PrivacyUnit
 from duffdp._rows import Row
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
@@ -120,6 +121,8 @@ class PreparedRelease(NamedTuple):
         entropy_source = SYSTEM if rng is None else entropy(rng)
         table = _source(checked, data, sources)
         plan = checked.plan_on(table.domain)
+        if isinstance(table, SourceTable):
+            _check_cap(table, plan.unit)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
@@ -143,6 +146,14 @@ class PreparedRelease(NamedTuple):
         return driver.ReleaseRun(
             self.plan, self.data.domain, engine, column, self.entropy, self.account
         )
+
+
+def _check_cap(table: SourceTable, unit: PrivacyUnit) -> None:
+    """Refuse a table that would use other rows of a person than epsilon is divided among."""
+    selection = table.selection
+    used = selection.unit, selection.contributions, selection.groups_per_person
+    if used != (unit.column, unit.contributions, unit.groups_per_person):
+        raise AssertionError(f"{used} rows are used, and {unit!r} is paid for")
 
 
 def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
