@@ -18,7 +18,8 @@ MUTANTS = (
         "domain/snapping.py",
         "    if keys.size and not (low <= keys.item(keys.argmin()) "
         "and keys.item(keys.argmax()) <= high):\n",
-        "    if keys.size and (keys.item(keys.argmin()) < low or keys.item(keys.argmax()) > high):\n",
+        "    if keys.size and (keys.item(keys.argmin()) < low "
+        "or keys.item(keys.argmax()) > high):\n",
         ("tests/domain/snapping_test.py::test_a_missing_number_decides_about_itself_alone",),
         ROWS,
     ),
