@@ -56,9 +56,9 @@ def test_german_amounts(fines, run):
     assert (code, json.loads(out)["value"]) == (0, pytest.approx(TRUE_MEAN, abs=0.1))
     assert "numbers are read as 1280,50 and 1.280,50" in err
     _, _, err = run(*command, *written)
-    assert "1.280,50 is ignored; --thousands . reads it" in err
+    assert "1.280,50 and 1 280,50 are ignored; --thousands . or --thousands ' ' reads" in err
     _, _, err = run(*command, "--skip-rows", 2)
-    assert "1,280.50 is ignored; --decimal and --thousands change it" in err
+    assert "1,280.50 are ignored; --decimal and --thousands change it" in err
 
 
 def test_german_dates(fines, run):

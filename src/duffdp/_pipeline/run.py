@@ -70,8 +70,8 @@ class ArraySource:
 
     def __init__(self, data: Any, domain_for: Callable[..., PublicSet]) -> None:
         self._records = read_array(data)
-        untyped = self._records.array.dtype.kind == "O"
-        domain = domain_for(self._records.integer, untyped)
+        self.has_objects = self._records.array.dtype.kind == "O"
+        domain = domain_for(self._records.integer, self.has_objects)
         # The records of an array are its values, which may be missing.
         self.domain = Presence() if isinstance(domain, Presence) else domain
         # Types are checked without records.
@@ -129,6 +129,8 @@ class PreparedRelease(NamedTuple):
             reading = reading._replace(
                 text=table.text_rules, untested_engine=table.adapter.untested_engine
             )
+        if isinstance(table, SourceTable | ArraySource):
+            reading = reading._replace(objects=table.has_objects)
         return cls(
             *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
             *(driver.Account(plan.loss.epsilon), checked.selection.universe),

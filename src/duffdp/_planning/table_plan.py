@@ -52,7 +52,7 @@ from duffdp._pipeline.wording import (
     with_code_books,
 )
 from duffdp._planning.plan import Cost, Plan
-from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.errors import Argument, BoundsError, DuffError, quoted_names
 from duffdp.ledger import Ledger
 from duffdp.statistics.program import OutputColumn
 from duffdp.statistics.registry import statistic_spec
@@ -641,7 +641,12 @@ def _drawn_releases(
             "counts alone."
         )
     for name, values in columns.items():
-        refuse_unknown(values, statistics, name)
+        for column in values:
+            if column not in statistics:
+                raise DuffError(
+                    *(Argument(name), f" has the column {column!r:.60}, and no statistic has it. "),
+                    f"Columns with statistics: {quoted_names(map(str, statistics))}.",
+                )
     count = {
         "statistic": COUNT_STATISTIC,
         "name": COUNT_STATISTIC,
