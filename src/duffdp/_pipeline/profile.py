@@ -148,8 +148,9 @@ class ColumnProfile:
         kind: Kind = edges.kind or ("date" if sums[1] > sums[0] else "number")
         if edges.kind is None and records < MIN_KIND_SHARE * (total - missing):
             kind = "text"
-        if kind == "text":  # the difference would have the noise of all counts
-            return cls(name, declared, kind, share(sum(sums)), share(other), share(missing))
+        if kind == "text":  # the difference would have the noise of the number of rows
+            readable = sum(count for count in numbers + dates if count > lone_noise)
+            return cls(name, declared, kind, share(readable), share(other), share(missing))
         shares = share(records), share(other), share(missing)
         marks: Sequence[Any] = edges.dates if kind == "date" else edges.numbers
         cells = dates if kind == "date" else numbers
@@ -424,7 +425,7 @@ class Profile(Exportable):
         return (
             f"about {self.rows:,} rows{people}; shares are off by about "
             f"{100 * self.share_error:.2g} points at most (95 %); epsilon={self.epsilon:g} for "
-            f"each {self.unit}{seeded}"
+            f"each {self.unit.protected}{seeded}"
         )
 
     def to_text(self) -> str:
