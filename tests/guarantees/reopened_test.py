@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import sqlite3
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -187,3 +188,24 @@ def test_an_edge_that_raises_is_no_edge():
             raise RuntimeError("a secret")
 
     assert duffdp.triangles([(0, 1), Odd()], epsilon=1, nodes=4).value >= 0
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, np.clongdouble])
+def test_long_doubles_that_are_one_double_are_different_people(kind):
+    """And one that no double holds warns of nothing."""
+    wide = np.dtype(np.longdouble).itemsize > 8
+    one = np.longdouble(1)
+    more, huge = np.nextafter(one, one + 1), np.finfo(np.longdouble).max
+    ids = np.array([one, one, more, np.nan, 0, -0.0, huge], dtype=kind)
+    frame = pd.DataFrame({"x": [1] * len(ids), "p": ids})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (source,) = open_groups(frame, UNIT, "x", unit="p")
+    assert int(source.value_counts()[1].sum()) == (4 if wide else 3)
+
+
+def test_keys_of_half_precision_do_not_fail_after_the_charge():
+    frame = pd.DataFrame({"g": np.array([1, 5, 5, np.nan, 0.1], dtype=np.float16)})
+    release = duffdp.count(frame, by="g", keys=[1, 5, 0.1], epsilon=1e6)
+    assert [int(count) for (count,) in release.cells] == [1, 2, 1]
+    assert duffdp.mode(frame, column="g", categories=[1, 5], epsilon=1e3).value == 5
