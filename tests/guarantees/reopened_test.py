@@ -6,10 +6,12 @@ import datetime as dt
 import gzip
 import sqlite3
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import duffdp
@@ -209,3 +211,16 @@ def test_keys_of_half_precision_do_not_fail_after_the_charge():
     release = duffdp.count(frame, by="g", keys=[1, 5, 0.1], epsilon=1e6)
     assert [int(count) for (count,) in release.cells] == [1, 2, 1]
     assert duffdp.mode(frame, column="g", categories=[1, 5], epsilon=1e3).value == 5
+
+
+@pytest.mark.parametrize("digits", [9, 18])
+def test_short_decimals_do_not_fail_after_the_charge(digits):
+    short = {9: getattr(pa, "decimal32", None), 18: getattr(pa, "decimal64", None)}[digits]
+    if short is None:
+        pytest.skip("this pyarrow has no short decimals")
+    values = pa.array([Decimal("1.50"), Decimal(5), Decimal(5), None], short(digits, 2))
+    column = pd.Series(pd.arrays.ArrowExtensionArray(values))
+    for table in (pa.table({"p": values}), pd.DataFrame({"p": column})):
+        assert duffdp.count(table, unit="p", epsilon=1e6).value == 2
+        counts = duffdp.count(table, by="p", keys=[Decimal("1.5"), 5], epsilon=1e6).cells
+        assert [int(count) for (count,) in counts] == [1, 2]

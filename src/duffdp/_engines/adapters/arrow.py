@@ -36,9 +36,13 @@ def _without_views(table: Any) -> Any:
 
 
 def plain_type(kind: Any) -> Any:
-    """The type that has the values of an Arrow type of views; None for other types."""
+    """The type that has the values of an Arrow type of views or of short decimals, which some
+    functions do not take; None for other types.
+    """
     import pyarrow as pa
 
+    if str(kind).startswith(("decimal32", "decimal64")):
+        return pa.decimal128(38, kind.scale)
     plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
     return plain.get(str(kind))
 
