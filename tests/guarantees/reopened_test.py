@@ -224,3 +224,15 @@ def test_short_decimals_do_not_fail_after_the_charge(digits):
         assert duffdp.count(table, unit="p", epsilon=1e6).value == 2
         counts = duffdp.count(table, by="p", keys=[Decimal("1.5"), 5], epsilon=1e6).cells
         assert [int(count) for (count,) in counts] == [1, 2]
+
+
+def test_numbers_in_a_dictionary_are_numbers():
+    """In Arrow tables: keys of such columns failed after the charge."""
+    values = pa.array([1, 5, 5, None], pa.int64()).dictionary_encode()
+    table = pa.table({"p": values, "x": [1.0] * 4})
+    for data in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert duffdp.count(data, unit="p", epsilon=1e6).value == 2
+        counts = duffdp.count(data, by="p", keys=[1, 5], other="rest", epsilon=1e6).cells
+        assert [int(count) for (count,) in counts] == [1, 2, 1]
+        found = duffdp.count(data, by="p", keys=duffdp.Pattern(numbers=(1, 9)), epsilon=1e3)
+        assert [key for (key,) in found.keys] == [1, 5]
