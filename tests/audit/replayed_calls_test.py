@@ -261,6 +261,52 @@ def test_a_profile(unit):
         sound(call, pair.data, pair.neighbor, epsilon=1)
 
 
+# The charge of a ledger for experiments: before the first bit, for all of a call, or none of it.
+
+
+def with_ledger(folder, epsilon=100):
+    return duffdp.Ledger(folder / "budget.db", epsilon=epsilon, allow_seeded=True)
+
+
+TWO_RELEASES = duffdp.Plan(
+    epsilon=1,
+    unit="person",
+    contributions=2,
+    releases=[
+        {"statistic": "median", "column": "x", "bounds": (0, 1000)},
+        {"statistic": "count", "weight": 2},
+    ],
+)
+CHARGED = {
+    "people": CALLS["std"],
+    "groups": CALLS["rows"],
+    "found keys": partial(duffdp.sum, column="x", keys=duffdp.Pattern("[a-d]"), by="group", **GRID),
+    "plan": TWO_RELEASES.run,
+    "table": partial(
+        duffdp.table, statistics={"x": ["median", "mean"]}, bounds={"x": (0, 1000)}, **GROUPS
+    ),
+    "profile": partial(duffdp.profile, columns=["x", "y"]),
+}
+
+
+@pytest.mark.parametrize("name", CHARGED)
+def test_a_run_is_charged_before_it_takes_bits(name, tmp_path):
+    call = CHARGED[name] if name == "plan" else partial(CHARGED[name], epsilon=1)
+    ledger = with_ledger(tmp_path)
+    result = sound(call, FRAME, FRAME[:-1], ledger=ledger)
+    assert 100 - ledger.remaining_exactly() in (2, 3)  # for as many runs
+    assert result.epsilon == 1
+
+
+@pytest.mark.parametrize("name", CHARGED)
+@pytest.mark.parametrize("budget", [0.999, 0.5])
+def test_a_run_beyond_the_budget_is_charged_nothing(name, budget, tmp_path):
+    call = CHARGED[name] if name == "plan" else partial(CHARGED[name], epsilon=1)
+    ledger = with_ledger(tmp_path, budget)
+    refused(call, FRAME, FRAME[:-1], "BudgetExceeded", ledger=ledger)
+    assert ledger.spent() == 0
+
+
 # Records that could stop a query, or change how others are read.
 
 ODD = pl.DataFrame({"p": [1, 1, 2, 3], "text": ["1", "7", "3", "12"], "day": ["01.02.2024"] * 4})
@@ -304,11 +350,25 @@ def test_sums_over_the_rows_of_a_person():
         sound(call, duffdp.Query(pair.data, sql), duffdp.Query(pair.neighbor, sql))
 
 
+def test_sums_over_the_rows_of_a_person_in_another_order():
+    """Rows have no order: a sum of doubles would depend on it."""
+    sql = "SELECT person, SUM(x) AS x FROM data GROUP BY person"
+    call = partial(duffdp.mean, column="x", epsilon=1, **GRID, unit="person")
+    rows = [(1, 501.0), (1, 1e16), (1, -1e16), (2, 3.0), (3, 7.0)]
+    others = [(1, 1e16), (1, -1e16), (1, 501.0), (3, 7.0), (2, 3.0), (4, 1000.0)]
+    pair = [
+        duffdp.Query(pl.DataFrame(each, schema=["person", "x"], orient="row"), sql)
+        for each in (rows, others)
+    ]
+    result = sound(call, *pair)
+    assert result.loss > 0
+
+
 # What would break a promise is refused: if it were not, its replay would show it.
 
 
-def refused(call, data, neighbor, words):
-    (finding,) = replay(call, data, neighbor).findings
+def refused(call, data, neighbor, words, **options):
+    (finding,) = replay(call, data, neighbor, **options).findings
     assert finding.startswith("both runs fail")
     assert words in finding
 
@@ -327,6 +387,31 @@ def test_queries_that_mix_the_records_of_people(sql, unit, words):
 
     for pair in neighbors(FRAME, column="x", values=[1000.0]):
         refused(call, pair.data, pair.neighbor, words)
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_the_data_are_no_keys(form, tmp_path):
+    """A group with one record would be seen if its key came from the data."""
+    frames = [FRAME.with_columns(group=pl.lit("a")), FRAME.select(FRAME.columns)]
+    frames[1] = pl.concat([frames[0], FRAME[:1].with_columns(group=pl.lit("new"))])
+    kind = "polars" if form == "frame" else "parquet"
+    pair = [in_container(frame, kind, tmp_path, n) for frame, n in zip(frames, "ab", strict=True)]
+
+    def call(data, rng):
+        keys = data if form == "frame" else str(data)
+        return duffdp.count(data, by="group", keys=keys, epsilon=1, rng=rng)
+
+    refused(call, *pair, "the data themselves")
+
+
+def test_keys_that_are_refused_are_not_quoted():
+    """A column of the data is taken for keys: its records are in no error."""
+
+    def call(data, rng):
+        return duffdp.count(data, by="group", keys=data["group"], epsilon=1, rng=rng)
+
+    rows = [pl.DataFrame({"x": [1, 2], "group": [key, key]}) for key in ("secret", "other")]
+    refused(call, *rows, "keys must")
 
 
 def spends(*shares):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duffdp._engines.people import SEED_WORDS
 from duffdp._parameters import EPSILON
@@ -22,7 +22,7 @@ from duffdp._pipeline.driver import KeyCall, MechanismCall
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._privacy import LossFamily
-from duffdp._sampling.entropy import DrawCall, SeededEntropy, seeded_generator
+from duffdp._sampling.entropy import DrawCall, SeededEntropy, Words, seeded_generator
 from duffdp.audit.movement import (
     GroupEvidence,
     PromiseBroken,
@@ -35,6 +35,9 @@ from duffdp.audit.movement import (
     same_value,
 )
 from duffdp.domain import Ints
+
+if TYPE_CHECKING:
+    from duffdp.ledger.ledger import Ledger
 
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
@@ -114,12 +117,15 @@ def replay(
     *,
     epsilon: Any = None,
     seed: int = 0,
+    ledger: Ledger | None = None,
 ) -> Replay:
     """Run a call on two neighboring data sets with the same draws, and check its promises.
 
     The second run receives the numbers that the first one drew. Evidence must move by at most the
     declared sensitivity. The losses of all draws must add up to at most epsilon. Mechanisms,
-    statistics, kinds of requests, errors, warnings and the whole result must be the same.
+    statistics, kinds of requests, errors, warnings and the whole result must be the same. With a
+    ledger, each run must be charged what its releases declare before it takes random bits, and a
+    run that fails must be charged nothing.
 
     Parameters
     ----------
@@ -132,6 +138,9 @@ def replay(
         The total that the call may cost; by default the sum that its releases declare.
     seed
         The seed of the first run's draws and of the choice of rows.
+    ledger
+        A ledger for experiments, `Ledger(..., allow_seeded=True)`. The call receives it as `ledger`
+        and charges every run to it, up to three.
 
     Returns
     -------
@@ -140,7 +149,7 @@ def replay(
 
     Privacy
     -------
-    The result is not private. Nothing is charged: a ledger refuses such a call.
+    The result is not private. A ledger refuses such a call, unless it accepts seeds.
 
     References
     ----------
@@ -154,9 +163,9 @@ def replay(
     >>> duffdp.audit.replay(total, [1, 2, 3], [1, 2, 3, 9]).ok
     True
     """
-    first = Recorder(seed)
+    first = Recorder(seed, ledger=ledger)
     before = _run(call, data, first)
-    second = Recorder(seed, first)
+    second = Recorder(seed, first, ledger=ledger)
     after = _run(call, neighbor, second)
     complete = not second.findings
     findings = [*first.findings, *second.findings, *_different_outcomes(before, after, complete)]
@@ -164,7 +173,7 @@ def replay(
         findings.append("the runs make a different number of releases")
     if any(record.points for record in second.releases):
         # Tails are looked into while a run goes on: the first one goes on once more.
-        recorder = Recorder(seed, first, second)
+        recorder = Recorder(seed, first, second, ledger)
         _run(call, data, recorder)
         for record, views in zip(second.releases, recorder.releases, strict=False):
             record.earlier_views = views.views
@@ -249,12 +258,38 @@ class Recorder(SeededEntropy):
     """
 
     def __init__(
-        self, seed: int, earlier: Recorder | None = None, compared: Recorder | None = None
+        self,
+        seed: int,
+        earlier: Recorder | None = None,
+        compared: Recorder | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         super().__init__(seeded_generator(seed))
         self.releases: list[ReleaseRecord] = []
         self.findings: list[str] = []
+        self.ledger = ledger
         self._seed, self._earlier, self._compared = seed, earlier, compared
+        self._budget = Fraction(0) if ledger is None else ledger.remaining_exactly()
+
+    @property
+    def charged(self) -> Fraction:
+        """What the ledger was charged since this run began."""
+        return (
+            Fraction(0) if self.ledger is None else self._budget - self.ledger.remaining_exactly()
+        )
+
+    def check_charges(self, failed: bool) -> None:
+        """Check what a run was charged, once it has ended."""
+        if self.ledger is None:
+            return
+        plans = [record.plan for record in self.releases]
+        declared = sum((plan.loss.epsilon for plan in plans if plan), Fraction(0))
+        if failed and self.charged:
+            self.findings.append("a run fails after it was charged")
+        elif not failed and self.charged < declared:
+            self.findings.append(
+                f"a run is charged {float(self.charged):g}, and its draws cost {float(declared):g}"
+            )
 
     def split(self) -> _ReleaseRecorder:
         """The recorder of the next release: its bits depend on its place in the call alone."""
@@ -272,7 +307,7 @@ class Recorder(SeededEntropy):
             self.releases[number],
             frozen[0] if frozen else None,
             compared[0] if compared else None,
-            self.findings,
+            self,
         )
 
 
@@ -285,18 +320,23 @@ class _ReleaseRecorder(SeededEntropy):
         record: ReleaseRecord,
         frozen: ReleaseRecord | None,
         compared: ReleaseRecord | None,
-        findings: list[str],
+        whole: Recorder,
     ) -> None:
         super().__init__(generator)
         self._record, self._frozen, self._compared = record, frozen, compared
-        self._findings, self._lock = findings, threading.Lock()
+        self._whole, self._findings, self._lock = whole, whole.findings, threading.Lock()
 
     def split(self) -> _ReleaseRecorder:
         generator = seeded_generator(*self.words(SEED_WORDS).tolist())
         records = (self._record, self._frozen, self._compared)
-        part = _ReleaseRecorder(generator, *records, self._findings)
+        part = _ReleaseRecorder(generator, *records, self._whole)
         part._lock = self._lock
         return part
+
+    def words(self, size: int) -> Words:
+        if self._whole.ledger is not None and not self._whole.charged:
+            self._findings.append("random bits are taken before the charge")
+        return super().words(size)
 
     def draw(self, call: DrawCall) -> Columns:
         # Bits of its own, so that the rows that count are chosen alike, whether it is repeated or
@@ -359,9 +399,11 @@ def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result, error = _visible(call(data, rng=recorder)), None
+            paid = {} if recorder.ledger is None else {"ledger": recorder.ledger}
+            result, error = _visible(call(data, rng=recorder, **paid)), None
         except Exception as failure:  # whatever a caller would see
             result, error = None, f"{type(failure).__name__}: {failure}"
+    recorder.check_charges(error is not None)
     warning_texts = tuple(f"{item.category.__name__}: {item.message}" for item in caught)
     return _Outcome(result, error, warning_texts)
 
