@@ -269,13 +269,13 @@ class Recorder(SeededEntropy):
         self.findings: list[str] = []
         self.ledger = ledger
         self._seed, self._earlier, self._compared = seed, earlier, compared
-        self._budget = Fraction(0) if ledger is None else ledger.remaining_exactly()
+        self._left = Fraction(0) if ledger is None else ledger.remaining_exactly()
 
     @property
     def charged(self) -> Fraction:
-        """What the ledger was charged since this run began."""
+        """Amount that the ledger was charged since this run began."""
         return (
-            Fraction(0) if self.ledger is None else self._budget - self.ledger.remaining_exactly()
+            Fraction(0) if self.ledger is None else self._left - self.ledger.remaining_exactly()
         )
 
     def check_charges(self, failed: bool) -> None:
