@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
-Cost = tuple[LossFamily, Fraction]  # of one draw: what is known of its loss, and epsilon
+# Of one draw: what is known of its loss, epsilon, and the rows of a unit.
+Cost = tuple[LossFamily, Fraction, int]
 
 
 class ReplayRow(NamedTuple):
@@ -453,7 +454,9 @@ class _Comparison:
             self._find("the runs make different draws")
         keys, total = list[Cost](), Fraction(0)
         if before.key_call is not None and after.key_call is not None:
-            keys = [(before.key_call.mechanism.loss_family, before.key_call.paid)]
+            assert self._plan.finding is not None
+            family, rows = before.key_call.mechanism.loss_family, self._plan.finding.unit.rows
+            keys = [(family, before.key_call.paid, rows)]
             total = self._compare_keys(before.key_call, after.key_call)
         elif before.key_call is not after.key_call:
             self._find("keys are found in one data set alone")
@@ -462,12 +465,13 @@ class _Comparison:
             for call in before.calls[key]:
                 if call.mechanism.epsilon != float(call.paid):
                     self._find(f"the mechanism of {call.statistic!r} has more than was paid")
-                cost = call.mechanism.loss_family, call.paid * self._unit_rows
+                rows = self._unit_rows
+                cost = call.mechanism.loss_family, call.paid * rows, rows
                 for group in call.groups.tolist():
                     costs.setdefault(group, [*keys]).append(cost)
             total += self._compare_draw(key, before, after)
         loss = self._plan.loss
-        if any(sum(cost for _, cost in each) > loss.epsilon for each in costs.values()):
+        if any(sum(cost for _, cost, _ in each) > loss.epsilon for each in costs.values()):
             self._find("mechanisms received more epsilon than the release has")
         named = sum(part.epsilon for part in self._plan.mechanism.parts)
         groups = {tuple(each) for each in costs.values()}
@@ -482,13 +486,15 @@ class _Comparison:
         """
         declared = self._plan.loss.parts
         parts = [
-            (part.family, part.epsilon / part.draws)
+            (part.family, part.epsilon / part.draws, part.contributions)
             for part in declared
             for _ in range(part.draws if part.family != "pure" else 0)
         ]
         unnamed = Fraction(0)
-        for family, cost in sorted(costs, key=itemgetter(1), reverse=True):
-            fitting = [part for part in parts if part[0] == family and part[1] >= cost]
+        for family, cost, rows in sorted(costs, key=itemgetter(1), reverse=True):
+            fitting = [
+                part for part in parts if part[0] == family and part[1] >= cost and part[2] <= rows
+            ]
             if fitting:
                 parts.remove(max(fitting, key=itemgetter(1)))
             else:
