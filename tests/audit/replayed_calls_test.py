@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import duffdp
+from duffdp._pipeline.draw_plan import KeyFinding
 from duffdp.audit import neighbors, replay
 from duffdp.audit.replay_cases import CASE_KEYS, ROWS_OF_JOINING, replay_cases, synthetic_table
 from duffdp.statistics.count import Count
@@ -307,6 +308,16 @@ def test_a_run_beyond_the_budget_is_charged_nothing(name, budget, tmp_path):
     assert ledger.spent() == 0
 
 
+@pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])
+def test_a_plan_that_cannot_be_made_is_charged_nothing(kind, tmp_path):
+    """A column of words has no mean: its type says so before any release is paid."""
+    releases = [{"statistic": "count"}, {"statistic": "mean", "column": "group", "bounds": (0, 9)}]
+    ledger = with_ledger(tmp_path)
+    pair = [in_container(f, kind, tmp_path, n) for f, n in ((FRAME, "a"), (FRAME[:-1], "b"))]
+    refused(duffdp.Plan(releases, epsilon=1).run, *pair, "a column of numbers", ledger=ledger)
+    assert ledger.spent() == 0
+
+
 # Records that could stop a query, or change how others are read.
 
 ODD = pl.DataFrame({"p": [1, 1, 2, 3], "text": ["1", "7", "3", "12"], "day": ["01.02.2024"] * 4})
@@ -458,6 +469,13 @@ def test_a_program_that_spends_what_found_its_keys(monkeypatch):
     with_program(monkeypatch, spends(Fraction(4, 3)))
     keys = duffdp.Pattern("[a-d]", false_keys=1)
     call = partial(duffdp.median, column="x", epsilon=1, by="group", keys=keys, **GRID)
+    refused(call, FRAME, FRAME[:-1], "Overspent")
+
+
+def test_keys_that_cost_more_than_epsilon(monkeypatch):
+    honest = KeyFinding.row_epsilon
+    monkeypatch.setattr(KeyFinding, "row_epsilon", property(lambda one: 2 * honest.fget(one)))
+    call = partial(duffdp.count, epsilon=1, by="group", keys=duffdp.Pattern("[a-d]"))
     refused(call, FRAME, FRAME[:-1], "Overspent")
 
 

@@ -275,9 +275,7 @@ class Recorder(SeededEntropy):
     @property
     def charged(self) -> Fraction:
         """Amount that the ledger was charged since this run began."""
-        return (
-            Fraction(0) if self.ledger is None else self._left - self.ledger.remaining_exactly()
-        )
+        return Fraction(0) if self.ledger is None else self._left - self.ledger.remaining_exactly()
 
     def check_charges(self, failed: bool) -> None:
         """Check what a run was charged, once it has ended."""
