@@ -318,6 +318,13 @@ def test_a_plan_that_cannot_be_made_is_charged_nothing(kind, tmp_path):
     assert ledger.spent() == 0
 
 
+def test_shares_that_no_mechanism_takes_are_charged_nothing(tmp_path):
+    ledger = with_ledger(tmp_path)
+    call = partial(duffdp.quantiles, qs=(0.25, 0.75), epsilon=1e-12, mechanism="duff", **GRID)
+    refused(call, [1, 2, 3], [1, 2, 3, 9], "divided among the draws", ledger=ledger)
+    assert ledger.spent() == 0
+
+
 # Records that could stop a query, or change how others are read.
 
 ODD = pl.DataFrame({"p": [1, 1, 2, 3], "text": ["1", "7", "3", "12"], "day": ["01.02.2024"] * 4})

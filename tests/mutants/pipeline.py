@@ -176,7 +176,6 @@ MUTANTS = (
             "tests/ledger/ledger_test.py::"
             "test_a_share_that_is_too_small_for_a_draw_is_refused_before_the_charge",
         ),
-        PAYMENT,
     ),
     Mutant(
         "more rows of a person are used than are paid for",
