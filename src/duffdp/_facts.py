@@ -57,9 +57,9 @@ class StatisticFact(Worded):
     """
 
     name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.name, dict(self.parameters)
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ class MechanismFact(Worded):
         """The parts that draw values, without those of sizes and keys."""
         return tuple(part for part in self.parts if part.utility not in (SIZE, KEY_DRAW))
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.asked, self.parts
 
     def __str__(self) -> str:

@@ -16,11 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from duffdp.errors import UNSET, Argument, DuffError
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 #: The choice of a mechanism: the most accurate one, the paper's, or another that a statistic has.
 Choice = str
@@ -56,7 +57,7 @@ class Parameter(Generic[T]):
     #: What a value must be; errors say "NAME must be RULE".
     rule: str = ""
     #: Returns the checked value, or None to refuse it; may raise an error of its own.
-    convert: Callable[[Any], T | None]
+    convert: Callable[[object], T | None]
     #: A value that passes, for errors and the reference page.
     example: Any = UNSET
     #: UNSET: the parameter is required.
@@ -81,11 +82,11 @@ class Parameter(Generic[T]):
     #: Other words for some values: the documented value of each.
     value_aliases: Mapping[str, Any] = field(default_factory=dict)
 
-    def documented_value(self, value: Any) -> Any:
+    def documented_value(self, value: V) -> V:
         """The value, or the documented one that it is another word for."""
         return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
-    def read(self, value: Any) -> T:
+    def read(self, value: object) -> T:
         """The checked value, or the error that says the rule."""
         if value is None and self.default is None:
             return None  # type: ignore[return-value]
@@ -94,16 +95,20 @@ class Parameter(Generic[T]):
             raise self.refusal(value)
         return checked
 
-    def value_in(self, options: Mapping[str, Any]) -> Any:
+    def value_in(self, options: Mapping[str, object]) -> object:
         """Its value among some options as it was passed, or the default."""
         value = options.get(self.name, self.default)
         return None if value is UNSET else value
 
-    def read_from(self, options: Mapping[str, Any]) -> T:
+    def read_from(self, options: Mapping[str, object]) -> T:
         """Its checked value among some options, or the default."""
         return self.read(self.value_in(options))
 
-    def refusal(self, value: Any) -> DuffError:
+    def of(self, parameters: Mapping[str, object]) -> T:
+        """Its value among checked parameters."""
+        return cast(T, parameters[self.name])
+
+    def refusal(self, value: object) -> DuffError:
         """The error for a value that breaks the rule."""
         return DuffError.about(self.name, value, self.rule, self.example)
 
@@ -156,20 +161,22 @@ def _anything(value: Any) -> Any:
     return value
 
 
-def _whole(smallest: int) -> Callable[[Any], int | None]:
+def _whole(smallest: int) -> Callable[[object], int | None]:
     """A check for whole numbers from a smallest one on."""
 
-    def convert(value: Any) -> int | None:
+    def convert(value: object) -> int | None:
         number = plain_number(value)
         return number if isinstance(number, int) and number >= smallest else None
 
     return convert
 
 
-def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _fraction(
+    low: float, high: float, *, closed: bool = False
+) -> Callable[[object], Fraction | None]:
     """A check for numbers between two ends, as the decimals that were written."""
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = plain_number(value)
         if number is None or not (low <= number <= high if closed else low < number < high):
             return None
@@ -178,11 +185,11 @@ def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any
     return convert
 
 
-def _share(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _share(low: float, high: float, *, closed: bool = False) -> Callable[[object], Fraction | None]:
     """A check for shares of records, with a denominator that rank arithmetic can bear."""
     inside = _fraction(low, high, closed=closed)
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = inside(value)
         return None if number is None else number.limit_denominator(MAX_SHARE_DENOMINATOR)
 

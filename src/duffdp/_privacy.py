@@ -30,7 +30,7 @@ class Worded:
 
     __slots__ = ()
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -123,7 +123,7 @@ class PrivacyUnit(Worded):
             return f"people{where and f', once{where}'}"
         return f"rows of people, at most {self.contributions} each{where}"
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.kind, self.column, self.contributions, self.groups_per_person
 
     def __str__(self) -> str:

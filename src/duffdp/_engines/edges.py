@@ -16,7 +16,7 @@ import numpy as np
 
 from duffdp._engines.addresses import printable
 from duffdp._engines.libraries import is_table, narwhals
-from duffdp._engines.requests import ColumnRequest, EdgeRecords
+from duffdp._engines.requests import Answer, ColumnRequest, EdgeRecords
 from duffdp._engines.sql.query import Query
 from duffdp.domain import Array, Ints
 from duffdp.errors import DuffError, UnsupportedData
@@ -68,7 +68,7 @@ class EdgeEngine:
         """The one graph."""
         return [np.zeros(1, dtype=np.int64)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         for _, _, request in requests:
             if not isinstance(request, EdgeRecords):

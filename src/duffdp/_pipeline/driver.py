@@ -13,12 +13,13 @@ import itertools
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from duffdp._engines.arrays.threads import parallel_map
 from duffdp._engines.requests import (
+    Answer,
     ColumnRequest,
     Engine,
     Inquiry,
@@ -34,15 +35,16 @@ from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.count import Count
 from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
 Numbers = Sequence[Sequence[int]]  # for each group, one number or several
-Requests = tuple[Request[Any], ...]
+Requests = tuple[Request[Answer], ...]
 #: Runs a release for some groups: yields requests, receives answers, returns columns of numbers.
-Run = Generator[list[ColumnRequest], list[Any], Columns]
+Run = Generator[list[ColumnRequest], list[Answer], Columns]
 T = TypeVar("T")
 
 
@@ -121,7 +123,7 @@ class _Share(NamedTuple):
     draw: int
     statistic: BaseStatistic
     paid: Fraction
-    mechanism: Any
+    mechanism: Mechanism
     positions: Ints
 
 
@@ -138,7 +140,7 @@ class MechanismCall(NamedTuple):
     draw: int
     statistic: BaseStatistic
     paid: Fraction
-    mechanism: Any
+    mechanism: Mechanism
     groups: Ints
     requests: Requests
     evidence: Evidence
@@ -216,13 +218,13 @@ class ReleaseRun:
 
     def _collect(
         self, shares: list[_Share], groups: Ints
-    ) -> Generator[list[ColumnRequest], list[Any], list[tuple[Requests, Evidence]]]:
+    ) -> Generator[list[ColumnRequest], list[Answer], list[tuple[Requests, Evidence]]]:
         """The evidence of several statistics with their first requests; what they ask is asked
         together.
         """
         evidence: dict[int, Evidence] = {}
         first_requests: dict[int, Requests] = {}
-        waiting: dict[int, tuple[Inquiry[Evidence], tuple[Any, ...] | None]] = {
+        waiting: dict[int, tuple[Inquiry[Evidence], tuple[Answer, ...] | None]] = {
             i: (
                 share.statistic.evidence(
                     Scope(self.domain, len(share.positions), self.engine.max_records),
@@ -373,7 +375,7 @@ class _Waiting:
     def __init__(self, run: Run) -> None:
         self._run, self._begun = run, False
         self.requests: list[ColumnRequest] = []
-        self.answers: list[Any] = []
+        self.answers: list[Answer] = []
         self.is_answered: list[bool] = []
 
     def advance(self) -> Columns | None:
@@ -386,7 +388,7 @@ class _Waiting:
             columns: Columns = end.value
             return columns
         self._begun = True
-        self.answers = [None] * len(self.requests)
+        self.answers = [[]] * len(self.requests)
         self.is_answered = [False] * len(self.requests)
         return None
 

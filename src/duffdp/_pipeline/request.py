@@ -29,6 +29,8 @@ from duffdp._parameters import (
     WHERE,
     FoundKeys,
     Parameter,
+    X,
+    Y,
 )
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
 from duffdp.domain import Categories, Digits, Grid, Ordered, Pattern, Presence, PublicSet
@@ -128,7 +130,7 @@ class ReleaseRequest:
 
     def _pair(self, terms: Terms) -> tuple[str, str] | None:
         """The names of the two columns, if they are columns of a table."""
-        name, x, y = terms.spec.name, terms.parameters["x"], terms.parameters["y"]
+        name, x, y = terms.spec.name, X.of(terms.parameters), Y.of(terms.parameters)
         if self[COLUMN] is not None:
             raise DuffError(
                 *(f"{name} takes no ", Argument("column"), f", got {self[COLUMN]!r:.60}. Pass "),

@@ -34,6 +34,8 @@ from duffdp._engines.requests import (
     RecordCounts,
     Request,
     ValueCounts,
+    ask,
+    run_inquiry,
 )
 from duffdp._engines.selection import select
 from duffdp._engines.sql.query import OpenSources
@@ -416,7 +418,7 @@ def _compared(
     """The verdict on one answer, beside that of arrays."""
     groups = np.arange(reference.groups)
     if isinstance(request, RanksNear):
-        (counts,) = reference.answer([ColumnRequest(0, groups, ValueCounts())])
+        counts = run_inquiry(ask(ValueCounts()), reference, groups)
         wrong = _wrong_ranks(request, answer, counts)
     else:
         (expected,) = reference.answer([ColumnRequest(0, groups, request)])
@@ -503,9 +505,8 @@ def _check_cap(
         return EngineCheckRow(question, "refused", _first_sentence(error))
     try:
         engine, place = opened.engine(entropy(None))
-        request = ColumnRequest(place, np.arange(engine.groups), RecordCounts())
-        (counts,) = engine.answer([request])
-        total = int(sum(counts))
+        counts = run_inquiry(ask(RecordCounts()), engine, np.arange(engine.groups), place)
+        total = sum(counts)
         reason = "" if total == expected else f"{total} rows count, {expected} should"
     except Exception as error:  # an engine may fail in any way
         reason = f"failed after the charge ({type(error).__name__})"

@@ -22,7 +22,7 @@ from duffdp._engines.requests import (
 )
 from duffdp._parameters import EPSILON, Choice, Q
 from duffdp._steps import StepFunction, Windows, merged
-from duffdp.domain import Grid, Ints, Ordered
+from duffdp.domain import Grid, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
 from duffdp.statistics.count import Count
@@ -129,7 +129,7 @@ class Quantile(RankDistances, DistanceStatistic):
         self._largest = max(p, m - p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         ranks = GroupedRanks.of_counts(counts_of(values, domain), domain.size)
         runs = self.windows_of(ranks, domain)[0]
@@ -148,11 +148,11 @@ class Quantile(RankDistances, DistanceStatistic):
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         request = self._ranks_near(max_distance)
         (ranks,) = yield from ask(request)
-        windows = self.windows_of(ranks, scope.domain)
+        windows = self.windows_of(ranks, scope.ordered)
         if self.utility == "rank" and _misses_a_gap(windows):
             # Tied records may be further from it than the gap after them, which lies outside.
             (ranks,) = yield from ask(_past_ties(request, ranks))
-            windows = self.windows_of(ranks, scope.domain)
+            windows = self.windows_of(ranks, scope.ordered)
         return windows
 
     def _distances(self, cumulative: Ints, total: Ints) -> tuple[Ints, Ints]:
@@ -293,12 +293,12 @@ class Extreme(DistanceStatistic):
         nats = math.log(domain.size / BEYOND_ALL_RECORDS)
         return max(0, math.ceil(nats / float(self.rate * self.epsilon)) - 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         return self._target(domain).steps(values, domain)
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        return self._target(scope.domain).windows(scope, max_distance)
+        return self._target(scope.ordered).windows(scope, max_distance)
 
     def _target(self, domain: Ordered) -> Quantile:
         return Quantile(self.q, "signed", self.inside(domain))
@@ -330,11 +330,11 @@ class ClampedQuantile(Quantile):
         super().__init__(q, "signed")
         self.ends = ends
 
-    def outputs(self, domain: Ordered) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """The candidates of the interval."""
         return Grid(0, self.ends[1] - self.ends[0], 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the interval."""
         index, count = counts_of(values, domain).group(0)
         clamped = np.clip(np.repeat(index, count), *self.ends) - self.ends[0]
@@ -506,7 +506,8 @@ class MedianSpec(StatisticSpec):
         columns = OutputColumn(self.name).with_ends()
         return replace(program, post_process=PostProcess(lambda _: columns, value_between_ends))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Ordered)
         (index,) = exact_quantiles((self._q(parameters),), engine)
         return [domain.value(index)]
 
@@ -522,8 +523,7 @@ class QuantileSpec(MedianSpec):
     examples = ({"q": 0.9}, {"q": 0})
 
     def _q(self, parameters: Parameters) -> Fraction:
-        q: Fraction = parameters["q"]
-        return q
+        return Q.of(parameters)
 
     def title(self, parameters: Parameters) -> str:
         return f"Quantile {parameters['q']}"
@@ -532,7 +532,7 @@ class QuantileSpec(MedianSpec):
         return "Quantiles"
 
     def for_parameters(self, parameters: Parameters) -> tuple[str, Parameters]:
-        q = parameters["q"]
+        q = parameters["q"]  # as it was passed
         if not isinstance(q, list | tuple):
             return self.name, parameters
         return (self.name, {"q": q[0]}) if len(q) == 1 else ("quantiles", {"qs": tuple(q)})
