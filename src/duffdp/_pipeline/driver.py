@@ -199,7 +199,8 @@ class ReleaseRun:
         account = self.account.for_groups(groups, plan.unit)
         program = plan.program.start(Scope(self.domain, count), plan.row_epsilon)
         draws = next(program)
-        for stage in itertools.count():
+        stage = 0
+        while True:
             account.pay(draws)
             shares = list(_shares(draws, count))
             answers = yield from self._collect(shares, groups)
@@ -214,7 +215,7 @@ class ReleaseRun:
             except StopIteration as end:
                 released: Columns = end.value
                 return released
-        raise AssertionError  # a count has no end
+            stage += 1
 
     def _collect(
         self, shares: list[_Share], groups: Ints
@@ -222,42 +223,41 @@ class ReleaseRun:
         """The evidence of several statistics with their first requests; what they ask is asked
         together.
         """
-        evidence: dict[int, Evidence] = {}
-        first_requests: dict[int, Requests] = {}
-        waiting: dict[int, tuple[Inquiry[Evidence], tuple[Answer, ...] | None]] = {
-            i: (
-                share.statistic.evidence(
-                    Scope(self.domain, len(share.positions), self.engine.max_records),
-                    share.mechanism.epsilon,
-                ),
-                None,
-            )
-            for i, share in enumerate(shares)
-        }
-        while waiting:
+        inquiries = {i: self._ask(share, groups[share.positions]) for i, share in enumerate(shares)}
+        replies: dict[int, list[Answer] | None] = dict.fromkeys(inquiries)
+        collected: dict[int, tuple[Requests, Evidence]] = {}
+        while True:
             column_requests: list[ColumnRequest] = []
-            ends: dict[int, int] = {}
-            for i, (inquiry, answers) in list(waiting.items()):
+            spans: dict[int, slice] = {}
+            for i, reply in replies.items():
                 try:
-                    requests = next(inquiry) if answers is None else inquiry.send(answers)
+                    requests = inquiries[i].send(reply)  # type: ignore[arg-type]  # None at first
                 except StopIteration as end:
-                    evidence[i] = self._with_further_answers(end.value, groups[shares[i].positions])
-                    del waiting[i]
+                    collected[i] = end.value
                     continue
-                first_requests.setdefault(i, requests)
-                share_groups = groups[shares[i].positions]
-                column_requests += [
-                    ColumnRequest(self.column, share_groups, request) for request in requests
+                spans[i] = slice(len(column_requests), len(column_requests) + len(requests))
+                column_requests += requests
+            if not spans:
+                return [collected[i] for i in range(len(shares))]
+            answers = yield column_requests
+            replies = {i: answers[span] for i, span in spans.items()}
+
+    def _ask(
+        self, share: _Share, groups: Ints
+    ) -> Generator[list[ColumnRequest], list[Answer], tuple[Requests, Evidence]]:
+        """The evidence of one statistic about some groups, with its first requests."""
+        scope = Scope(self.domain, len(groups), self.engine.max_records)
+        inquiry = share.statistic.evidence(scope, share.mechanism.epsilon)
+        first: Requests = ()
+        try:
+            requests = first = next(inquiry)
+            while True:
+                answers = yield [
+                    ColumnRequest(self.column, groups, request) for request in requests
                 ]
-                ends[i] = len(column_requests)
-            if not column_requests:
-                break
-            replies = yield column_requests
-            begin = 0
-            for i, stop in ends.items():
-                waiting[i] = waiting[i][0], tuple(replies[begin:stop])
-                begin = stop
-        return [(first_requests.get(i, ()), evidence[i]) for i in range(len(shares))]
+                requests = inquiry.send(tuple(answers))
+        except StopIteration as end:
+            return first, self._with_further_answers(end.value, groups)
 
     def _with_further_answers(self, evidence: Evidence, groups: Ints) -> Evidence:
         """Evidence whose tails can be looked into while a draw is made."""

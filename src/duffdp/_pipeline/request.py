@@ -74,7 +74,7 @@ class ReleaseRequest:
         bounds = self[BOUNDS]
         final = self[STEP] is not None or isinstance(bounds, Ordered) or spec.of_pairs
         final = final or not isinstance(domain, Grid)
-        if spec.check_domain is not None and (final or domain.kind in ("date", "datetime")):
+        if final or domain.kind in ("date", "datetime"):
             spec.check_domain(terms.parameters, domain)  # else once the step is known
         pair = self._pair(terms) if spec.of_pairs else None
         by, keys = self[BY], self[KEYS]
@@ -324,8 +324,7 @@ class CheckedRequest(NamedTuple):
             return domain
         if integer or untyped or scale is not None:
             domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped, scale)
-        if spec.check_domain is not None:
-            spec.check_domain(self.terms.parameters, domain)
+        spec.check_domain(self.terms.parameters, domain)
         return domain
 
 
