@@ -131,7 +131,7 @@ class Parameter(Generic[T]):
 # Checks that parameters share.
 
 
-def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
+def plain_number(value: object) -> int | float | Decimal | Fraction | None:
     """A number of Python or numpy as one of Python; None for anything else, truth values too."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 0) == 0 else None
@@ -156,7 +156,7 @@ def share_text(q: Fraction) -> str:
     return short if Fraction(short) == q else repr(float(q))
 
 
-def _anything(value: Any) -> Any:
+def _anything(value: object) -> Any:
     """No check here: what the value may be depends on other parameters or on the data."""
     return value
 
@@ -204,15 +204,15 @@ def _at_most_rows(rows: int | None) -> int | None:
     return None if rows is None or rows > MAX_SKIPPED_ROWS else rows
 
 
-def _flag(value: Any) -> bool | None:
+def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _name(value: Any) -> str | None:
+def _name(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _epsilon(value: Any) -> Fraction | None:
+def _epsilon(value: object) -> Fraction | None:
     number = plain_number(value)
     try:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
@@ -226,7 +226,7 @@ def _epsilon(value: Any) -> Fraction | None:
     return exact(number) if number is not None and fits else None
 
 
-def _encoding(value: Any) -> str | None:
+def _encoding(value: object) -> str | None:
     """The usual name of UTF-8 or of an encoding with one byte for each character."""
     if not isinstance(value, str):
         return None
@@ -261,7 +261,7 @@ def character_table(encoding: str) -> str | None:
     return table if ascii_first and len(high) == 128 and len(table) == 256 else None
 
 
-def _shares(value: Any) -> tuple[Fraction, ...] | None:
+def _shares(value: object) -> tuple[Fraction, ...] | None:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
     shares = sorted(Q.read(q) for q in value)
@@ -275,7 +275,7 @@ def _shares(value: Any) -> tuple[Fraction, ...] | None:
     return tuple(shares)
 
 
-def _decimal(value: Any) -> Decimal | None:
+def _decimal(value: object) -> Decimal | None:
     share = _fraction(0, 1)(value)
     return None if share is None else Decimal(share.numerator) / Decimal(share.denominator)
 
@@ -964,7 +964,7 @@ WEIGHTS: Parameter[Any] = Parameter(
 )
 
 
-def _texts(value: Any) -> dict[str, str] | None:
+def _texts(value: object) -> dict[str, str] | None:
     """A mapping from text to text that is not empty."""
     if not isinstance(value, Mapping):
         return None
@@ -972,7 +972,7 @@ def _texts(value: Any) -> dict[str, str] | None:
     return dict(value) if good else None
 
 
-def _labels(value: Any) -> dict[str, Any] | None:
+def _labels(value: object) -> dict[str, Any] | None:
     """For each column a mapping from keys to text, or an object with `labels`."""
     if not isinstance(value, Mapping):
         return None
@@ -1214,7 +1214,9 @@ class Interval(NamedTuple):
     simultaneous: bool = False
 
 
-def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Interval | None:
+def read_interval(
+    interval: object, covers: object, simultaneous: object = False
+) -> Interval | None:
     """The interval that three parameters ask for; None for no interval."""
     target, together = COVERS.read(covers), SIMULTANEOUS.read(simultaneous)
     confidence = INTERVAL.read(interval)
@@ -1228,7 +1230,7 @@ def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Inte
     return None
 
 
-def read_number(name: str, value: Any, low: float, high: float, example: float) -> float:
+def read_number(name: str, value: object, low: float, high: float, example: float) -> float:
     """A number strictly between two others, of a parameter that one class alone has."""
     number = plain_number(value)
     if number is None or not low < number < high:

@@ -34,7 +34,7 @@ class Counterexample(AssertionError):
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4.
     """
 
-    def __init__(self, message: str, data: tuple[Any, ...], joined: Any) -> None:
+    def __init__(self, message: str, data: tuple[Any, ...], joined: object) -> None:
         super().__init__(message)
         self.data, self.joined = data, joined
 
@@ -148,7 +148,9 @@ class _Seen:
         self.laws = [StepLaw(steps, mechanism.law(steps)) for mechanism in mechanisms]
 
 
-def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[DistanceMechanism]) -> None:
+def _compare(
+    here: _Seen, there: _Seen, joined: object, mechanisms: list[DistanceMechanism]
+) -> None:
     case = f"data {list(here.data)!r}, and {joined!r} joins"
     steps = here.steps
     if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):

@@ -151,7 +151,7 @@ def _side(name: str, data: Any) -> tuple[int, Callable[[], Floats]]:
     return len(array), lambda: as_doubles(array, missing)
 
 
-def _series(name: str, data: Any) -> tuple[int, Callable[[], Floats]]:
+def _series(name: str, data: object) -> tuple[int, Callable[[], Floats]]:
     nw = narwhals()
     try:
         series = nw.from_native(data, series_only=True)

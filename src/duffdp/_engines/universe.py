@@ -65,7 +65,7 @@ class KeyUniverse:
         return " x ".join(texts)
 
 
-def read_universe(by: tuple[str, ...], keys: Any) -> KeyUniverse | None:
+def read_universe(by: tuple[str, ...], keys: object) -> KeyUniverse | None:
     """The possible keys that patterns describe, alone or beside lists; None if there is none."""
     if isinstance(keys, Pattern):
         keys = {by[0]: keys} if len(by) == 1 else [keys]
@@ -88,7 +88,7 @@ def read_universe(by: tuple[str, ...], keys: Any) -> KeyUniverse | None:
     return KeyUniverse(by, tuple(listed))
 
 
-def _listed(part: Any) -> Categories:
+def _listed(part: object) -> Categories:
     return Categories([value for (value,) in read_keys(("key",), part).rows])
 
 
@@ -117,7 +117,7 @@ def places_by_type(
 
 
 def _typed_place(part: Pattern) -> Place:
-    def place(value: Any) -> int | None:
+    def place(value: object) -> int | None:
         if part.kind == "int" and isinstance(value, str):  # a number too large for an array
             return part.text_index(value)
         return part.index(value)

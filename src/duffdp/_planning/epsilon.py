@@ -79,18 +79,18 @@ class EpsilonPlan:
 
 @takes_aliases
 def epsilon_for(
-    data: Any,
+    data: object,
     *,
     within: float | None = None,
     probability: float | None = None,
     width: float | None = None,
     output: str | None = None,
     statistic: str = "median",
-    bounds: Any = None,
-    step: Any = None,
+    bounds: object = None,
+    step: object = None,
     categories: Iterable[Any] | None = None,
     contributions: int = 1,
-    interval: Any = None,
+    interval: object = None,
     covers: str = "data",
     mechanism: str = "best",
     delta: float | None = None,
@@ -224,7 +224,9 @@ def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float 
     return high
 
 
-def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
+def _check_goal(
+    within: object, probability: object, width: object, interval: object
+) -> float | None:
     """Raise an error for a goal that is none; return the probability, if it has one."""
     if (within is None) == (width is None):
         combination = "neither" if width is None else "both"

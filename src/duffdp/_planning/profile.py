@@ -173,7 +173,7 @@ class ProfilePlan:
             for request, data in self._requests()
         }
 
-    def make(self, prepared: Mapping[str, PreparedRelease], ledger: Any = None) -> Profile:
+    def make(self, prepared: Mapping[str, PreparedRelease], ledger: object = None) -> Profile:
         """Charge all releases or none, then read and draw."""
         book = None if ledger is None else ledger_of(ledger)
         releases = make_releases(list(prepared.values()), book)
@@ -201,17 +201,17 @@ class ProfilePlan:
 
 @takes_aliases
 def profile(
-    data: Any,
+    data: object,
     *,
-    epsilon: Any,
+    epsilon: object,
     columns: Sequence[str] | None = None,
     bounds: Mapping[str, Any] | None = None,
-    by: Any = None,
-    keys: Any = None,
+    by: object = None,
+    keys: object = None,
     unit: str | None = None,
     contributions: int = 1,
     where: str | None = None,
-    ledger: Any = None,
+    ledger: object = None,
     rng: object = None,
 ) -> Profile:
     """A private first look at a table: how its fields can be read, and where its values are.
@@ -307,7 +307,7 @@ def _is_text(data: Any) -> bool:
     return form is not None and form.is_text
 
 
-def _names(columns: Any) -> list[str] | None:
+def _names(columns: object) -> list[str] | None:
     """The columns that the caller names; None for all."""
     if columns is None:
         return None
@@ -321,7 +321,7 @@ def _names(columns: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _bounds_by_column(bounds: Any) -> dict[str, Any]:
+def _bounds_by_column(bounds: object) -> dict[str, Any]:
     """The bounds of columns, each a pair."""
     if bounds is None:
         return {}
@@ -406,7 +406,9 @@ def _column(
     return ColumnPlan(name, kind_name, edges, Fields(Bins(marks)), None, candidates)
 
 
-def _with_bounds(edges: Sequence[Any], lower: Any, upper: Any, after: Any) -> tuple[Any, ...]:
+def _with_bounds(
+    edges: Sequence[Any], lower: object, upper: object, after: object
+) -> tuple[Any, ...]:
     """The bounds and the edges between them. A cell ends before its upper edge, so the last one is
     the first value `after` the upper bound.
     """

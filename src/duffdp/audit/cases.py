@@ -180,7 +180,7 @@ class ReleaseCase:
         return self.verb(frame, column="x", **arguments)
 
 
-def release_cases(verbs: Any) -> Iterator[ReleaseCase]:
+def release_cases(verbs: object) -> Iterator[ReleaseCase]:
     """All of them; `verbs` is the package, or anything else that has the verbs by name."""
     for spec in REGISTRY.values():
         families: tuple[NeighbourKind, ...] = (

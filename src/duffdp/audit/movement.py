@@ -295,7 +295,7 @@ def same_value(first: Any, second: Any) -> bool:
     return callable(first) or bool(np.all(first == second))
 
 
-def _attributes(item: Any) -> Iterator[tuple[str, Any]]:
+def _attributes(item: object) -> Iterator[tuple[str, Any]]:
     """The names and values of an object's attributes."""
     names: Iterable[str] = getattr(item, "__dict__", {}).keys()
     if is_dataclass(item):

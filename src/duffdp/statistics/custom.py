@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from duffdp._engines.requests import Inquiry, ValueCounts, ask
 from duffdp._parameters import Choice
@@ -56,7 +55,7 @@ class CustomSpec(StatisticSpec):
     outputs = "grid or categories"
     can_be_planned = False
 
-    def __init__(self, statistic: Any) -> None:
+    def __init__(self, statistic: object) -> None:
         if isinstance(statistic, type) or not isinstance(statistic, Statistic):
             raise DuffError(
                 "statistic must be a name or an object with steps(values, domain), got "

@@ -243,7 +243,7 @@ def _between(
 
 
 def around_value(
-    domain: PublicSet, column: OutputColumn, value: Any, ends: Ends | None
+    domain: PublicSet, column: OutputColumn, value: object, ends: Ends | None
 ) -> list[object]:
     """A value with both ends, moved to hold it; where nothing is possible, the value itself."""
     if ends is None:

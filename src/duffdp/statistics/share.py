@@ -24,7 +24,7 @@ def _read_values(values: Any) -> Categories | None:
         raise BoundsError(f"values of a share: {error}") from None
 
 
-def _read_between(between: Any) -> Bins | None:
+def _read_between(between: object) -> Bins | None:
     if between is None:
         return None
     fix = (
