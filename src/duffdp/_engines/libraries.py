@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from types import ModuleType
 
 from duffdp.errors import DuffError, UnsupportedData, did_you_mean, quoted_names
 
@@ -25,7 +25,7 @@ LIBRARIES = {
 
 
 @cache
-def narwhals() -> Any:
+def narwhals() -> ModuleType:
     """narwhals, or what to install."""
     try:
         import narwhals as module
