@@ -57,7 +57,7 @@ PAIRS = replace(
 
 
 @documented(DATA, *release_parameters(statistic_spec("median")), mechanism=LATTICE)
-def median(data: object, **options: Any) -> Release:
+def median(data: Any, **options: Any) -> Release:
     """A private median of numbers, dates or times.
 
     Returns
@@ -96,7 +96,7 @@ def median(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("quantile")), mechanism=LATTICE)
-def quantile(data: object, **options: Any) -> Release:
+def quantile(data: Any, **options: Any) -> Release:
     """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
 
     Returns
@@ -143,7 +143,7 @@ def quantile(data: object, **options: Any) -> Release:
         "the paper's mechanism with epsilon / len(qs), sorted."
     ),
 )
-def quantiles(data: object, **options: Any) -> Release:
+def quantiles(data: Any, **options: Any) -> Release:
     """Several private quantiles for one epsilon, in order.
 
     Returns
@@ -192,7 +192,7 @@ def quantiles(data: object, **options: Any) -> Release:
         'distance with permute-and-flip. "duff": with the exponential mechanism.'
     ),
 )
-def mean(data: object, **options: Any) -> Release:
+def mean(data: Any, **options: Any) -> Release:
     """A private mean of the clamped records.
 
     Returns
@@ -245,7 +245,7 @@ def mean(data: object, **options: Any) -> Release:
         "range; biased where records beyond it matter."
     ),
 )
-def sum(data: object, **options: Any) -> Release:
+def sum(data: Any, **options: Any) -> Release:
     """A private sum of the clamped records.
 
     Returns
@@ -291,7 +291,7 @@ def sum(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("variance")), mechanism=CLAMPED)
-def variance(data: object, **options: Any) -> Release:
+def variance(data: Any, **options: Any) -> Release:
     """A private variance: the mean squared distance of the records from their mean.
 
     Records outside of the bounds count as the nearest bound. The sum of squares is divided by the
@@ -337,7 +337,7 @@ def variance(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("std")), mechanism=CLAMPED)
-def std(data: object, **options: Any) -> Release:
+def std(data: Any, **options: Any) -> Release:
     """A private standard deviation, the root of the variance.
 
     Records outside of the bounds count as the nearest bound. The sum of squares is divided by the
@@ -390,7 +390,7 @@ def std(data: object, **options: Any) -> Release:
         "distance."
     ),
 )
-def iqr(data: object, **options: Any) -> Release:
+def iqr(data: Any, **options: Any) -> Release:
     """A private interquartile range: the third quartile minus the first, in one draw.
 
     The quartiles are those of `quantile`: the records of rank ceil(n / 4) and ceil(3 n / 4).
@@ -434,7 +434,7 @@ def iqr(data: object, **options: Any) -> Release:
     *release_parameters(statistic_spec("trimmed_mean")),
     mechanism='"best": the distance with permute-and-flip. "duff": with the exponential mechanism.',
 )
-def trimmed_mean(data: object, **options: Any) -> Release:
+def trimmed_mean(data: Any, **options: Any) -> Release:
     """A private mean of the clamped records without the lowest and the highest ones.
 
     Returns
@@ -472,7 +472,7 @@ def trimmed_mean(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("describe")))
-def describe(data: object, **options: Any) -> Release:
+def describe(data: Any, **options: Any) -> Release:
     """A private summary for one epsilon: the number of records, their mean, the quartiles, and
     quantiles near both ends.
 
@@ -516,7 +516,7 @@ def describe(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("count")), data=COUNTED)
-def count(data: object, **options: Any) -> Release:
+def count(data: Any, **options: Any) -> Release:
     """A private number of rows or of people.
 
     Without a `unit`, this is the number of rows: all rows of a table, or with a `column` those in
@@ -557,7 +557,7 @@ def count(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("share")), data=COUNTED)
-def share(data: object, **options: Any) -> Release:
+def share(data: Any, **options: Any) -> Release:
     """A private share of the records that are among some values, or within a range.
 
     Returns
@@ -602,7 +602,7 @@ def share(data: object, **options: Any) -> Release:
     data=COUNTED,
     categories="The values that are counted, public. Records with another value are dropped.",
 )
-def histogram(data: object, **options: Any) -> Release:
+def histogram(data: Any, **options: Any) -> Release:
     """Private counts of records in public bins or categories, one epsilon for all of them.
 
     Returns
@@ -653,7 +653,7 @@ def histogram(data: object, **options: Any) -> Release:
         "mechanism with epsilon/2."
     ),
 )
-def mode(data: object, **options: Any) -> Release:
+def mode(data: Any, **options: Any) -> Release:
     """A private most common value.
 
     Returns
@@ -699,7 +699,7 @@ def mode(data: object, **options: Any) -> Release:
         "`bounds`."
     ),
 )
-def top(data: object, **options: Any) -> Release:
+def top(data: Any, **options: Any) -> Release:
     """The private order of the k most common values.
 
     Returns
@@ -740,7 +740,7 @@ def top(data: object, **options: Any) -> Release:
 
 
 @documented(DATA, *release_parameters(statistic_spec("distribution")), MECHANISM)
-def distribution(data: object, **options: Any) -> Release:
+def distribution(data: Any, **options: Any) -> Release:
     """A private distribution: all quantiles and shares, with a band around them.
 
     Returns
@@ -796,7 +796,7 @@ def distribution(data: object, **options: Any) -> Release:
         "paper's exponential mechanism, with the distance in whole records."
     ),
 )
-def slope(x: object, y: object, data: object = None, **options: Any) -> Release:
+def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
     """A private slope of y over x: the rise of y for each unit of x.
 
     This is the Theil-Sen slope: the median of the slopes of all pairs of records that differ in x.
@@ -849,7 +849,7 @@ def slope(x: object, y: object, data: object = None, **options: Any) -> Release:
 
 
 @documented(EDGES, *release_parameters(statistic_spec("triangles")), mechanism=GRAPHS)
-def triangles(edges: object, **options: Any) -> Release:
+def triangles(edges: Any, **options: Any) -> Release:
     """A private number of triangles of a graph.
 
     Returns
@@ -888,7 +888,7 @@ def triangles(edges: object, **options: Any) -> Release:
 
 
 @documented(EDGES, *release_parameters(statistic_spec("stars")), mechanism=GRAPHS)
-def stars(edges: object, **options: Any) -> Release:
+def stars(edges: Any, **options: Any) -> Release:
     """A private number of k-stars of a graph, where a k-star is a node with k of its neighbors.
 
     Returns
@@ -936,7 +936,7 @@ def stars(edges: object, **options: Any) -> Release:
     categories="The public list of possible values, instead of `bounds`.",
     mechanism='"best": permute-and-flip. "duff": the exponential mechanism.',
 )
-def release(statistic: object, data: object, **options: Any) -> Release:
+def release(statistic: Any, data: Any, **options: Any) -> Release:
     """A private release of any statistic, with groups, people and a ledger.
 
     Returns

@@ -79,18 +79,18 @@ class EpsilonPlan:
 
 @takes_aliases
 def epsilon_for(
-    data: object,
+    data: Any,
     *,
     within: float | None = None,
     probability: float | None = None,
     width: float | None = None,
     output: str | None = None,
     statistic: str = "median",
-    bounds: object = None,
-    step: object = None,
+    bounds: Any = None,
+    step: Any = None,
     categories: Iterable[Any] | None = None,
     contributions: int = 1,
-    interval: object = None,
+    interval: Any = None,
     covers: str = "data",
     mechanism: str = "best",
     delta: float | None = None,

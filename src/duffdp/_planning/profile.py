@@ -201,17 +201,17 @@ class ProfilePlan:
 
 @takes_aliases
 def profile(
-    data: object,
+    data: Any,
     *,
-    epsilon: object,
+    epsilon: Any,
     columns: Sequence[str] | None = None,
     bounds: Mapping[str, Any] | None = None,
-    by: object = None,
-    keys: object = None,
+    by: Any = None,
+    keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
     where: str | None = None,
-    ledger: object = None,
+    ledger: Any = None,
     rng: object = None,
 ) -> Profile:
     """A private first look at a table: how its fields can be read, and where its values are.

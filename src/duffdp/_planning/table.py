@@ -17,7 +17,7 @@ from duffdp._planning.table_plan import TablePlan
     ),
 )
 def table(
-    data: object, statistics: object, *, ledger: object = None, rng: object = None, **options: Any
+    data: Any, statistics: Any, *, ledger: Any = None, rng: object = None, **options: Any
 ) -> Table:
     """A private table: groups down, statistics of several columns across, a count beside each.
 

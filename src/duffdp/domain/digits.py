@@ -166,7 +166,7 @@ class Digits:
     whole_steps = None  # every record counts as the double nearest to it
 
     def __init__(
-        self, digits: object, smallest: object = DEFAULT_SMALLEST, largest: object = DEFAULT_LARGEST
+        self, digits: Any, smallest: Any = DEFAULT_SMALLEST, largest: Any = DEFAULT_LARGEST
     ) -> None:
         if isinstance(digits, np.integer):
             digits = int(digits)

@@ -93,8 +93,8 @@ class Ledger:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        epsilon: object = None,
-        delta: object = 0.0,
+        epsilon: Any = None,
+        delta: Any = 0.0,
         *,
         dataset: str | None = None,
         allow_seeded: bool = False,

@@ -33,7 +33,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
 
-    def __init__(self, epsilon: object) -> None:
+    def __init__(self, epsilon: Any) -> None:
         self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
 

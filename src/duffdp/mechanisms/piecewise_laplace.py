@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from duffdp._count_ladder import CountLadder
 from duffdp._evidence import Evidence, Ladders
@@ -76,7 +76,7 @@ class PiecewiseLaplace(Mechanism):
     name: ClassVar[str] = "piecewise-laplace"
     loss_family: ClassVar[LossFamily] = "pure"
 
-    def __init__(self, epsilon: object) -> None:
+    def __init__(self, epsilon: Any) -> None:
         super().__init__(epsilon)
         if self._epsilon < MIN_RUNG_EPSILON:
             raise DuffError(

@@ -51,7 +51,7 @@ class Statistic(Protocol):
 
 
 def ladder(
-    value: object, sensitivities: Callable[[int], Any] | Iterable[Any], domain: Grid
+    value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], domain: Grid
 ) -> StepFunction:
     """The step function of a statistic with known local sensitivities.
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ class Quantile(RankDistances, DistanceStatistic):
     rate = Fraction(1, 2)
     uneven = True  # candidates need no even spacing: their order is all that counts
 
-    def __init__(self, q: object, utility: str = "distance", inside: int = 0) -> None:
+    def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
         if utility not in ("distance", "signed", "rank"):
             raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
         self.q, self.utility, self._inside = Q.read(q), utility, inside
@@ -280,7 +281,7 @@ class Extreme(DistanceStatistic):
     unit = Fraction(1)
     uneven = True
 
-    def __init__(self, q: object, epsilon: object) -> None:
+    def __init__(self, q: Any, epsilon: Any) -> None:
         self.q, self.epsilon = Q.read(q), EPSILON.read(epsilon)
         if self.q not in (0, 1):
             raise DuffError(
@@ -325,7 +326,7 @@ class ClampedQuantile(Quantile):
     before and is private itself.
     """
 
-    def __init__(self, q: object, ends: Ends) -> None:
+    def __init__(self, q: Any, ends: Ends) -> None:
         super().__init__(q, "signed")
         self.ends = ends
 

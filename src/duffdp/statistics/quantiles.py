@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from duffdp._engines.requests import (
     Engine,
@@ -94,7 +95,7 @@ class Quantiles(BaseStatistic):
     Quantiles(1/4, 3/4)
     """
 
-    def __init__(self, qs: object, records: int | None = None, ends: Ends | None = None) -> None:
+    def __init__(self, qs: Any, records: int | None = None, ends: Ends | None = None) -> None:
         self.qs, self.records, self.ends = QS.read(qs), records, ends
 
     def evidence(

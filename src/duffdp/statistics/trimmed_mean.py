@@ -70,7 +70,7 @@ class TrimmedMean(DistanceStatistic):
     rate = Fraction(1, 2)
     unit = Fraction(1)
 
-    def __init__(self, trim: object) -> None:
+    def __init__(self, trim: Any) -> None:
         self.trim = TRIM.read(trim)
 
     def steps(self, values: object, domain: Grid) -> StepFunction:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class Joint(Mechanism):
     name: ClassVar[str] = "joint-exponential"
     loss_family: ClassVar[LossFamily] = "bounded-range"
 
-    def __init__(self, epsilon: object) -> None:
+    def __init__(self, epsilon: Any) -> None:
         super().__init__(epsilon)
         self._drawn_epsilon = min(self._epsilon, MAX_JOINT_EPSILON)
 
