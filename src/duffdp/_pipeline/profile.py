@@ -417,7 +417,7 @@ class Profile(Exportable):
         return (
             f"about {self.rows:,} rows{people}; shares are off by about "
             f"{100 * self.share_error:.2g} points at most (95 %); epsilon={self.epsilon:g} for "
-            f"each {self.unit}{seeded}"
+            f"each {self.unit.protected}{seeded}"
         )
 
     def __str__(self) -> str:

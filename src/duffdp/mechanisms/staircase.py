@@ -7,8 +7,12 @@ values grows by `sensitivity`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+<<<<<<< HEAD
 from operator import add
 from typing import ClassVar
+=======
+from typing import Any, ClassVar
+>>>>>>> origin/main
 
 from duffdp._evidence import Evidence, Totals
 from duffdp._privacy import LossFamily
@@ -75,7 +79,10 @@ class Staircase(StaircaseErrors, Mechanism):
         # The guarantee holds for every public width from 1 to the sensitivity.
         width = min(max(best_width(self.epsilon, sensitivity, numbers), 1), sensitivity)
         noise = staircases(self._epsilon, sensitivity, width, numbers, len(groups), source)
-        return [list(map(add, *pair)) for pair in zip(groups, noise, strict=True)]
+        return [
+            [number + extra for number, extra in zip(*pair, strict=True)]
+            for pair in zip(groups, noise, strict=True)
+        ]
 
     def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """A column for each number, with noise for every group."""

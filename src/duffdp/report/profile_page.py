@@ -66,7 +66,7 @@ def write_profile(
         "cannot be read.",
         "All numbers are noisy, and so are the sentences and the proposed bounds, which are made "
         "of them. Whoever uses proposed bounds should say that they were released.",
-        f"All of it together has epsilon {profile.epsilon:g} for each {profile.unit}.",
+        f"All of it together has epsilon {profile.epsilon:g} for each {profile.unit.protected}.",
     ]
     if path.suffix.lower() == ".md":
         parts = [f"# {as_markdown(title)}", *map(as_markdown, by), profile.to_markdown().rstrip()]
