@@ -7,12 +7,7 @@ values grows by `sensitivity`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-<<<<<<< HEAD
-from operator import add
 from typing import ClassVar
-=======
-from typing import Any, ClassVar
->>>>>>> origin/main
 
 from duffdp._evidence import Evidence, Totals
 from duffdp._privacy import LossFamily
