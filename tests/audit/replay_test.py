@@ -21,7 +21,7 @@ from command_line import duff
 from duffdp._count_ladder import CountLadder
 from duffdp._engines import people
 from duffdp._engines.requests import RecordCounts, ValueCounts, ask
-from duffdp._evidence import Evidence, Ladders, Totals
+from duffdp._evidence import Evidence, KeyCounts, Ladders, Totals
 from duffdp._pipeline import driver
 from duffdp._privacy import PrivacyUnit
 from duffdp._steps import StepFunction
