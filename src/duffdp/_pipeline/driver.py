@@ -46,6 +46,7 @@ Requests = tuple[Request[Answer], ...]
 #: Runs a release for some groups: yields requests, receives answers, returns columns of numbers.
 Run = Generator[list[ColumnRequest], list[Answer], Columns]
 T = TypeVar("T")
+ZERO = Fraction(0)  # written once: to make it takes longer than to add it
 
 
 class Overspent(DuffError):
@@ -63,7 +64,7 @@ class Account:
 
     def __init__(self, budget: Fraction, groups: int = 1) -> None:
         self._budget, self._groups = budget, groups
-        self._for_all = Fraction(0)
+        self._for_all = ZERO
         self._for_each: list[Fraction] | None = None  # beside that, where groups differ
         self._opened: list[tuple[int, int]] = []  # the first and the last group of each account
 
@@ -75,14 +76,14 @@ class Account:
             if uniform and isinstance(draw.epsilon, Fraction):
                 for_all += draw.epsilon
                 continue
-            before = for_each or [Fraction(0)] * self._groups
+            before = for_each or [ZERO] * self._groups
             for_each = [
                 spent if statistic is None else spent + cost
                 for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
         largest = for_all + max(for_each) if for_each else for_all
         # All that was left when groups were opened is theirs.
-        budget = Fraction(0) if self._opened else self._budget
+        budget = ZERO if self._opened else self._budget
         if largest > budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
                 f"a program asked for epsilon {largest} and has {budget}. Nothing was drawn."

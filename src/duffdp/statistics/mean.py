@@ -39,9 +39,14 @@ from duffdp.statistics.program import (
 )
 from duffdp.statistics.records import counts_of, exact_integers
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope, TotalsStatistic
+from duffdp.statistics.statistic import (
+    HALF,
+    BaseStatistic,
+    DistanceStatistic,
+    Scope,
+    TotalsStatistic,
+)
 
-HALF = Fraction(1, 2)
 MAX_MEAN_LEVELS = 2**15  # beyond the closest candidate; the rest is left to the tail
 MAX_CLOSEST_LEVEL = 2**20  # changes within which the closest candidate is looked for
 # Shares of epsilon of a clipped mean: the number of records, the range, the rough mean and the sum.

@@ -44,7 +44,7 @@ from duffdp.statistics.quantile_interval import (
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
+from duffdp.statistics.statistic import HALF, BaseStatistic, DistanceStatistic, Scope
 
 Ends = tuple[int, int]
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
@@ -110,7 +110,7 @@ class Quantile(RankDistances, DistanceStatistic):
     [2, 0, 1, 2, 3, 5]
     """
 
-    rate = Fraction(1, 2)
+    rate, unit = HALF, Fraction(1)
     uneven = True  # candidates need no even spacing: their order is all that counts
 
     def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
@@ -127,7 +127,8 @@ class Quantile(RankDistances, DistanceStatistic):
         # inside + 1.
         self._rank_shift = 0 if 0 < p < m else inside if p == m else -inside - 1
         self._largest = max(p, m - p)
-        self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
+        if utility == "rank":
+            self.unit = Fraction(1, self._largest)
 
     def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
@@ -237,7 +238,7 @@ class Median(Quantile):
     """
 
     def __init__(self, utility: str = "distance") -> None:
-        super().__init__(Fraction(1, 2), utility)
+        super().__init__(HALF, utility)
 
 
 class Extreme(DistanceStatistic):
@@ -492,7 +493,7 @@ class MedianSpec(StatisticSpec):
     baselines = "quantile"
 
     def _q(self, parameters: Parameters) -> Fraction:
-        return Fraction(1, 2)
+        return HALF
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         return quantile_program(self._q(parameters), self.name, settings)

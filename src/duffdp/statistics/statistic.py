@@ -23,6 +23,7 @@ from duffdp.statistics.records import answer_records
 # which is visited about once in 160,000 draws.
 TAIL_NATS = 12.0
 STEPS_PER_RECORD = 64  # of scores that cost fractions of a record
+HALF = Fraction(1, 2)
 
 
 class Scope(NamedTuple):
