@@ -97,7 +97,7 @@ MUTANTS = (
     Mutant(
         "account: keys are found with what values have",
         "_pipeline/driver.py",
-        "budget = Fraction(0) if self._opened else self._budget",
+        "budget = ZERO if self._opened else self._budget",
         "budget = self._budget",
         (f"{DRIVER}::test_keys_are_not_found_after_values",),
         ONE_CALL,
@@ -161,7 +161,7 @@ MUTANTS = (
     Mutant(
         "the step of a list depends on its records",
         "_pipeline/run.py",
-        "domain_for(self._records.integer, untyped)",
+        "domain_for(self._records.integer, self.has_objects)",
         "domain_for(all(type(r) is int for r in self._records.array), False)",
         (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
     ),
