@@ -141,7 +141,7 @@ MUTANTS = (
     Mutant(
         "account: keys are found with what values have",
         "_pipeline/driver.py",
-        "budget = Fraction(0) if self._opened else self._budget",
+        "budget = ZERO if self._opened else self._budget",
         "budget = self._budget",
         (f"{DRIVER}::test_keys_are_not_found_after_values",),
         ONE_CALL,

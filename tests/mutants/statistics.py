@@ -139,8 +139,8 @@ MUTANTS = (
     Mutant(
         "spread: noise for half of what a record adds",
         "statistics/variance.py",
-        "return self.levels(domain).top ** 2",
-        "return self.levels(domain).top ** 2 // 2",
+        "return self.levels.top**2",
+        "return self.levels.top**2 // 2",
         (PATHS,),
     ),
     Mutant(

@@ -113,10 +113,10 @@ class Replay:
 
 def replay(
     call: Callable[..., Any],
-    data: Any,
-    neighbor: Any,
+    data: object,
+    neighbor: object,
     *,
-    epsilon: Any = None,
+    epsilon: object = None,
     seed: int = 0,
     ledger: Ledger | None = None,
 ) -> Replay:
@@ -394,7 +394,7 @@ class _Outcome(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
+def _run(call: Callable[..., Any], data: object, recorder: Recorder) -> _Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -407,7 +407,7 @@ def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
     return _Outcome(result, error, warning_texts)
 
 
-def _visible(result: Any) -> Any:
+def _visible(result: object) -> Any:
     """A result as values that can be compared, without the time at which it was made."""
     if isinstance(result, Release | Table):
         return _without_time(result.to_dict())
@@ -418,7 +418,7 @@ def _visible(result: Any) -> Any:
     return repr(result)
 
 
-def _without_time(item: Any) -> Any:
+def _without_time(item: object) -> Any:
     if isinstance(item, dict):
         return {name: _without_time(part) for name, part in item.items() if name != "time"}
     return [_without_time(part) for part in item] if isinstance(item, list) else repr(item)
@@ -592,5 +592,5 @@ class _Comparison:
             return Fraction(0)
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: object) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
