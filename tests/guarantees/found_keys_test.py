@@ -16,6 +16,7 @@ import pytest
 import duffdp
 from duffdp import BoundsError, DuffError, Ledger, Pattern, UnsupportedData
 from duffdp._engines.table import SourceTable
+from duffdp.mechanisms import ThresholdedGeometric
 from release_draws import laws, recorded
 
 ASKED = Fraction(7, 10)
@@ -115,6 +116,20 @@ def test_one_person_with_many_keys_costs_epsilon(limit):
         options = given | {"contributions": contributions}
         here, there = (laws(lambda d=d, o=options: duffdp.count(d, **o)) for d in (data, more))
         assert loss(here, there) == pytest.approx(1, rel=1e-9)
+        # Before a median people are looked for, each once for a key: a quarter of epsilon pays.
+        median = options | {"column": "x", **GRID}
+        here, there = (
+            laws(lambda d=d, o=median: duffdp.median(d, **o), path=({},)) for d in (data, more)
+        )
+        assert loss(here, there) == pytest.approx(1 / 4, rel=1e-9)
+
+
+def test_intervals_of_counts_know_what_a_row_costs():
+    """Six rows of a person count: the noise is that of a sixth of epsilon."""
+    with recorded(path=({0: 50},)):
+        release = duffdp.count(frame(), by="code", keys=CODES, epsilon=6, interval=0.9, **PEOPLE)
+    noise, threshold = ThresholdedGeometric(1), release.facts.found.threshold
+    assert release.cells == ((50, *noise.possible_counts(50, threshold, 0.9)),)
 
 
 def test_one_person_in_a_later_draw_pays_the_rest():

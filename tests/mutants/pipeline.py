@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    CLIPPED,
     COVERAGE,
     DOOR,
     DRIVER,
@@ -98,7 +99,7 @@ MUTANTS = (
         "_pipeline/driver.py",
         "yield _Share(i, statistic, epsilon, make(epsilon), places)",
         "yield _Share(i, statistic, epsilon, make(draw.epsilon_of(0)), places)",
-        (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+        (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
     ),
     Mutant(
         "finding keys is accounted for more rows than count",
@@ -191,6 +192,21 @@ MUTANTS = (
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
         "cap = Cap(10**6, 10**6)",
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+    ),
+    Mutant(
+        "finding keys counts all rows that count for values",
+        "_pipeline/run.py",
+        "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
+        "cap = Cap(entry.plan.unit.contributions, entry.plan.unit.groups_per_person)",
+        (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+    ),
+    Mutant(
+        "intervals of counts that found their keys are those of a row",
+        "_pipeline/draw_plan.py",
+        "ThresholdedGeometric(finding.row_epsilon), finding.threshold, confidence",
+        "ThresholdedGeometric(finding.epsilon), finding.threshold, confidence",
+        (f"{KEYS}::test_intervals_of_counts_know_what_a_row_costs",),
+        COVERAGE,
     ),
     Mutant(
         "comparisons: noise that both sides share counts as independent",

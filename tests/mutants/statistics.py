@@ -207,7 +207,7 @@ MUTANTS = (
         "statistics/quantile_interval.py",
         "share_each = share / (2 * len(qs))",
         "share_each = share / len(qs)",
-        (BESIDE,),
+        (f"{INTERVALS}::test_the_ends_of_a_population_are_right_as_often_as_promised",),
     ),
     Mutant(
         "many quantiles: the count before them is not deducted",
