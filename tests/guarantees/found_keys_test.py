@@ -61,6 +61,7 @@ def test_shares_add_up_to_what_is_asked_and_charged(verb, given, people, tmp_pat
             **people,
         )
     alone = verb == "count" and not given
+    assert release.loss.parts[0].contributions == (rows if alone else groups)
     assert spent(draws, rows if alone else groups, rows) == pytest.approx(float(ASKED), rel=1e-9)
     assert release.loss.epsilon == ASKED == 10 - ledger.remaining_exactly()
     assert sum(part.epsilon for part in release.loss.parts) == ASKED

@@ -366,6 +366,23 @@ def test_intervals_of_estimates_hold():
     assert sum(misses.values()) / len(misses) > 3  # and intervals are not much too wide
 
 
+@pytest.mark.parametrize("own", [None, {"count by letter": 1}])
+def test_intervals_of_all_levels_hold_together(own):
+    """Each of three levels may miss a third of .24, and each group of a level an equal part of
+    that.
+    """
+    given = {"by": "code", "keys": ["a0", "a1", "b0", "b1"], "levels": {"letter": 1}}
+    given |= {"bounds": {}, "epsilon": 1, "weights": own, "rng": 1}
+    together = duffdp.table(frame(), {}, **given, interval=0.76, simultaneous=True)
+    assert len(together.row_keys()) == 7
+    for confidence, missing in ((0.98, 0), (0.96, 1), (0.92, 2)):  # of 4, 2 and 1 groups
+        each = duffdp.table(frame(), {}, **given, interval=confidence)
+        for i, key in enumerate(each.row_keys()):
+            if key.count(None) == missing:
+                for name in ("count", "count_low", "count_high"):
+                    assert together.wide()[name][i] == each.wide()[name][i]
+
+
 @pytest.mark.parametrize("weights", [None, {"count in all": 1, "yes in all": 2}])
 @pytest.mark.parametrize("other", [None, "rest"])
 def test_a_table_of_no_found_key_is_a_table(other, weights):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
 from duffdp._engines.queries.names import COLUMN_NAME, COUNT, INDEX
@@ -137,7 +138,7 @@ class QueryAdapter(Protocol):
 class NarwhalsQuery:
     """Operations that most engines share."""
 
-    nw: Any
+    nw: ModuleType
     frame: Any
     schema: Mapping[str, Any]
     divides_by_reciprocal: ClassVar[bool] = False
