@@ -125,7 +125,8 @@ def public_categories(
 def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
     """People are told apart by a column whose values are equal or not, whatever the record."""
     unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
-    if unsure or (dtype == nw.Object and not engine.objects):
+    unsure = unsure or (dtype == nw.Object and not engine.objects)
+    if unsure or (dtype == nw.Unknown and not engine.tells_apart(name)):
         raise UnsupportedData(
             f"the column {name!r} is of type {dtype}, by which people cannot be told apart for "
             "certain. Name a column of numbers, text or dates, or convert it first."

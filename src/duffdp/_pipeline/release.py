@@ -454,7 +454,7 @@ class Release(Exportable):
         """A matplotlib plot: points with intervals, one line per group (or per number of one
         group), or the shares of distributions; returns the axes.
         """
-        labels = [", ".join(map(str, key)) for key in self.keys] or [""]
+        labels = [", ".join(map(str, key)) for key in self._rows_of_keys()]
         if self.has_distributions:
             distributions = [distribution for (distribution,) in self.cells]
             return draw_distributions(self.column or "value", labels, distributions, ax)
