@@ -89,7 +89,10 @@ def audit(
     charged or released.
     """
     if command and not replay:
-        raise click.UsageError("a command needs --replay.")
+        raise click.UsageError(
+            "a command can only be audited with --replay. Write for example: duffdp audit "
+            "--replay median ..."
+        )
     if replay:
         sound = _replay(command, rows)
     else:

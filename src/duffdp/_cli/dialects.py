@@ -40,6 +40,8 @@ class CommandLineDialect:
         if value is None or value is False:
             other = "" if parameter is None else parameter.option.partition("/")[2]
             return other or f"no {option}"
+        if isinstance(value, Mapping) and parameter is not None and "=" in parameter.metavar:
+            return f"{option} {','.join(f'{key}={part}' for key, part in value.items())}"
         if isinstance(value, Mapping):  # a list for each column
             return " ".join(self.assignment(name, part) for part in value.values())
         if not isinstance(value, list | tuple):
@@ -81,6 +83,8 @@ def _comma_list(values: list[Any]) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_toml(part)}' for key, part in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)

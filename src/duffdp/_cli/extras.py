@@ -122,7 +122,8 @@ def paper(out: Path, data: Path) -> None:
     """
     if not data.is_file():
         raise DuffError(
-            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv of the source."
+            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv from the source "
+            "repository."
         )
     for package in ("scipy", "matplotlib", "rich"):
         load(package, "paper")

@@ -235,8 +235,8 @@ def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
         )
     if len(lists) > len(names):
         raise DuffError(
-            f"got {len(lists)} lists of keys for {len(names)} columns of groups. All groups of one "
-            "column go into one list: ",
+            f"got {len(lists)} lists of keys for {len(names)} grouping columns. Write all groups "
+            "of one column as one list: ",
             *(Argument("keys", lists), "."),
         )
     return {"by": names, "keys": dict(zip(names, map(_keys_of_column, lists), strict=True))}

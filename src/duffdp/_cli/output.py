@@ -209,7 +209,8 @@ class Output(ABC, Generic[Result]):
         except Exception as error:
             places = [str(path) for path in (out, report) if path is not None]
             raise DuffError(
-                f"a result like this cannot be written to {' and '.join(places) or 'the terminal'} "
+                "a result of this kind cannot be written to "
+                f"{' and '.join(places) or 'the terminal'} "
                 f"({type(error).__name__}). Nothing was charged. Choose another format, and report "
                 "what --debug prints."
             ) from error
@@ -229,8 +230,8 @@ class Output(ABC, Generic[Result]):
                 print(self.csv_text(result))  # it is paid for
                 reason = getattr(error, "strerror", None) or type(error).__name__
                 raise DuffError(
-                    f"cannot write {str(out)!r} ({reason}). The result was made; it is on standard "
-                    "output."
+                    f"cannot write {str(out)!r} ({reason}). The release was made and is printed "
+                    "on standard output instead."
                 ) from error
             place = "on standard output" if out is None else f"in {str(out)!r}"
             if report is not None:

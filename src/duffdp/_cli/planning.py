@@ -185,7 +185,10 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     for name in FILE_OPTIONS:
         if options[name] is not None:
             raise DuffError(
-                *(Argument(name), f" is for the records of a file, got the shape {data!r}. Leave "),
+                *(
+                    Argument(name),
+                    f" can only be used with a file, got the distribution {data!r}. Leave ",
+                ),
                 "it out.",
             )
     return request | parameters | {"data": data}

@@ -25,8 +25,8 @@ def distance_bound(facts: Facts, confidence: float) -> int:
     spec = statistic_spec(statistic.name) if statistic.name in REGISTRY else None
     if spec is None or spec.distance_bound is None or parts[0].utility not in _DISTANCE_UTILITIES:
         raise DuffError(
-            f"distance_bound is for values drawn by dataset distance, and this {statistic} has "
-            "another mechanism. Pass ",
+            f"distance_bound is for values drawn by dataset distance, and this {statistic} was "
+            "drawn differently. Pass ",
             *(Argument("interval", 0.95), " for its error."),
         )
     epsilon = facts.unit.epsilon_per_row(parts[0].epsilon)

@@ -301,7 +301,10 @@ def _check_finders(prepared: Sequence[PreparedRelease]) -> None:
             universes.add(entry.universe)
         elif entry.universe is not None and entry.universe not in universes:
             raise DuffError(
-                *(Argument("finding", 0), " leaves nothing to find keys with. Pass for example "),
+                *(
+                    Argument("finding", 0),
+                    " leaves no epsilon for finding keys. Pass for example ",
+                ),
                 *(Argument("finding", 0.25), "."),
             )
 

@@ -24,7 +24,8 @@ def read_sources(sources: Any) -> dict[str, str]:
         return {}
     if not isinstance(sources, Mapping):
         raise DuffError(
-            f"sources are texts by what they are about, got {type(sources).__name__}. Pass for "
+            f"sources must be a mapping from topics to text, got {type(sources).__name__}. Pass "
+            "for "
             'example sources={"bounds": "the form allows 0 to 120"}.'
         )
     refuse_unknown(sources, (*SOURCES, *REGISTRY_SOURCES), "sources")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +143,7 @@ def _in_folder(part: Any, folder: Path) -> Any:
     return str(folder / part) if isinstance(part, str) else part
 
 
-def refuse_unknown(entries: Mapping[str, Any], names: Iterable[str], where: str) -> None:
+def refuse_unknown(entries: Iterable[str], names: Iterable[str], where: str) -> None:
     """An error for an entry that nobody would read, with the name that was probably meant."""
     allowed = list(names)
     for name in entries:

@@ -55,7 +55,8 @@ def write_profile(
     path = Path(path)
     if path.suffix.lower() not in _ENDINGS:
         raise DuffError(
-            f"a page ends in {', '.join(_ENDINGS)}, got {path.name!r}. Pass for example "
+            f"the file name of a report must end in {', '.join(_ENDINGS)}, got {path.name!r}. "
+            "Pass for example "
             "profile.html."
         )
     by = [] if author is None else [f"By {author}."]

@@ -21,7 +21,13 @@ def _read_values(values: Any) -> Categories | None:
     try:
         return Categories(values)
     except BoundsError as error:
-        raise BoundsError(f"values of a share: {error}") from None
+        raise BoundsError(*map(_about_values, error.parts)) from None
+
+
+def _about_values(part: str | Argument) -> str | Argument:
+    """A part of an error about categories, for the parameter `values`."""
+    is_name = isinstance(part, Argument) and part.name == "categories"
+    return Argument("values", part.value) if isinstance(part, Argument) and is_name else part
 
 
 def _read_between(between: Any) -> Bins | None:
@@ -32,21 +38,21 @@ def _read_between(between: Any) -> Bins | None:
         *(Argument("between", (0, 18)), "."),
     )
     if not isinstance(between, list | tuple) or len(between) != 2:
-        raise BoundsError(Argument("between"), f" has two ends, got {between!r:.60}.", *fix)
+        raise BoundsError(Argument("between"), f" must have two ends, got {between!r:.60}.", *fix)
     try:
         return Bins(between)
     except BoundsError:
         raise BoundsError(
             Argument("between"),
-            f" must rise from end to end, got {between!r:.60}.",
+            f" must have the smaller end first, got {between!r:.60}.",
             *fix,
         ) from None
 
 
 SHARE_VALUES: Parameter[Categories | None] = Parameter(
     name="values",
-    help="The public values that a record is among; or @FILE, one per line.",
-    doc="The public values that a record is among; instead of `between`.",
+    help="The public values whose share is released; or @FILE with one per line.",
+    doc="The public values whose share is released; instead of `between`.",
     example=["yes"],
     default=None,
     convert=_read_values,
@@ -57,9 +63,10 @@ SHARE_VALUES: Parameter[Categories | None] = Parameter(
 )
 BETWEEN: Parameter[Bins | None] = Parameter(
     name="between",
-    help="Two public ends, both included: numbers (-inf, inf too) or ISO dates.",
-    doc="Two public ends, both included: numbers (infinite ones too), dates or times; instead of "
-    "`values`.",
+    help="Release the share of values from LOWER to UPPER, both included: numbers (also -inf, inf) "
+    "or ISO dates.",
+    doc="Release the share of values between two public ends, both included: numbers (also "
+    "infinite), dates or times; instead of `values`.",
     example=(0, 18),
     default=None,
     convert=_read_between,

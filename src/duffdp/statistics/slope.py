@@ -173,14 +173,15 @@ def check_candidates(domain: PublicSet) -> None:
     """Refuse candidates that are no numbers, or that doubles cannot tell apart well enough."""
     if not isinstance(domain, Grid) or domain.timed:
         raise BoundsError(
-            f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example ",
+            f"the bounds of a slope must be two numbers, got {domain!r:.80}. Pass for example ",
             Argument("bounds", (-10, 10)),
             ".",
         )
     largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
     if largest > LARGEST_NUMBER or domain.spacing < MIN_SLOPE_STEP:
         raise BoundsError(
-            "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
+            "the bounds of a slope must be within 2**300 of 0, with a step of at least 2**-250, "
+            "got "
             f"{domain!r:.80}. Pass x and y in other units."
         )
     if float(largest) > MAX_STEPS_FROM_ZERO * domain.spacing:

@@ -450,7 +450,7 @@ class VarianceSpec(StatisticSpec):
         if isinstance(domain, Grid) and domain.timed:
             raise BoundsError(
                 "the variance of dates would be in squares of time, got bounds from "
-                f"{domain.lower} to {domain.upper}. Ask for std, or pass numbers."
+                f"{domain.lower} to {domain.upper}. Use std, or pass numbers."
             )
 
 

@@ -153,8 +153,8 @@ def _check_types(types: Any) -> None:
     if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
         raise DuffError(
             Argument("types"),
-            f" must say for names of columns what they are, got {types!r:.60}. Pass for example "
-            f'types={{"cost": "double"}}.',
+            f" must be a mapping from columns to types, got {types!r:.60}. Pass for example ",
+            *(Argument("types", {"cost": "double"}), "."),
         )
     for name, said in types.items():
         if isinstance(said, str) and (zoned := _ZONED.fullmatch(said)) is not None:
@@ -177,8 +177,8 @@ def _check_zone(name: str, zone: str) -> None:
             found = None
     if found != instant((_PROBE - EPOCH) // dt.timedelta(microseconds=1), known):
         raise DuffError(
-            f"the zone of {name!r} must be one such as Europe/Berlin, got {zone!r:.60}. Times with "
-            "an offset need none."
+            f"the time zone of {name!r} must be a name such as Europe/Berlin, got {zone!r:.60}. "
+            "Times with an offset need no zone."
         )
 
 
@@ -187,7 +187,7 @@ def _check_format(given: Any) -> None:
     if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
         raise DuffError(
             Argument("date_format"),
-            f" must be one line of text, at most {_LONGEST_FORMAT} letters long, got "
+            f" must be one line of text, at most {_LONGEST_FORMAT} characters, got "
             f"{given!r:.60}. {example}",
         )
     found = re.findall("%(.?)", given, re.DOTALL)
@@ -205,7 +205,8 @@ def _check_format(given: Any) -> None:
     ):
         if sum(found.count(letter) for letter in one_of) != 1:
             raise DuffError(
-                Argument("date_format"), f" must have {what}, once, got {given!r}. {example}"
+                Argument("date_format"),
+                f" must have exactly one of {what}, got {given!r}. {example}",
             )
     for one_of, what in (
         ("HI", "hours"),
@@ -216,7 +217,7 @@ def _check_format(given: Any) -> None:
     ):
         if sum(found.count(letter) for letter in one_of) > 1:
             raise DuffError(
-                Argument("date_format"), f" must have {what} once at most, got {given!r}. {example}"
+                Argument("date_format"), f" must have {what} at most once, got {given!r}. {example}"
             )
     if ("I" in found) != ("p" in found):
         raise DuffError(
