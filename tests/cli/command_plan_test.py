@@ -133,7 +133,7 @@ WRONG = [
     ('column = "education"', 'column = "educated"', 4, f"{THIRD}: there is no column 'educated'"),
     ("weight = 2", "weight = 0", 2, "release 1 of the plan (age): weight"),
     ("weight = 2", "wieght = 2", 2, "Did you mean 'weight'"),
-    ("weight = 2", "q = 0.5", 2, "q goes with quantile and with no other statistic"),
+    ("weight = 2", "q = 0.5", 2, "q is only valid for quantile"),
     (
         "weight = 2",
         'unit = "nobody"',

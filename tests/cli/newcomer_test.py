@@ -197,10 +197,10 @@ def test_a_large_epsilon_is_called_so(fines, run):
     ("options", "said"),
     [
         ({"where": "Ausgang == 'verurteilt'"}, None),
-        ({"where": 'Ausgang = "verurteilt"'}, "text goes in single quotes"),
+        ({"where": 'Ausgang = "verurteilt"'}, "Put text in single quotes"),
         ({"where": [True, False]}, "a condition written as in SQL"),
         ({"by": "Gericht"}, "by needs keys"),
-        ({"by": "Gericht", "keys": "AG01"}, "pass a list for values themselves"),
+        ({"by": "Gericht", "keys": "AG01"}, "To pass values themselves, pass a list"),
         (
             {"by": "Gerichte", "keys": ["AG01"]},
             "does not name a column 'Gerichte'. Check skip_rows",
@@ -227,7 +227,7 @@ def test_habits(fines, options, said):
         (("median", "-c", "Geldbuße", "--by", "Gericht"), "--by Gericht needs --keys"),
         (
             *(("median", "-c", "Geldbuße", "--by", "Gericht", "--keys", "a", "--keys", "b"),),
-            "All groups of one column go into one list: --keys a,b",
+            "Write all groups of one column as one list: --keys a,b",
         ),
         (("quantile", "-c", "Geldbuße", "-q", "0.1,0.9"), "-q 0.1 -q 0.9"),
     ],

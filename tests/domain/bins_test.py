@@ -185,7 +185,7 @@ def test_dates_and_times():
     [
         ([], "two edges or more"),
         ([3], "two edges or more"),
-        ([3, 1], "must rise, got 3 before 1"),
+        ([3, 1], "must be in rising order, got 3 before 1"),
         ([0, 1, 1], "must rise"),
         ([0, 5, 3, 9], "must rise"),
         ([0, math.nan], "finite numbers"),

@@ -323,7 +323,9 @@ class Unread:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_needs_lengths_refuses_digits_before_data_are_read(name):
-    with pytest.raises(BoundsError, match=r"evenly spaced candidates, got Digits\(3\).*median"):
+    with pytest.raises(
+        BoundsError, match=r"evenly spaced possible answers, got Digits\(3\).*median"
+    ):
         REFUSED[name](Unread(), epsilon=1.0, bounds=Digits(3))
 
 

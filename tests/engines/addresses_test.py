@@ -173,8 +173,11 @@ NOBODY = "postgresql://ann:hunter2@127.0.0.1:1/db::t"
 BAD = {
     "no table": (lambda: postgres.address(), "names no table"),
     "no table, only the separator": (lambda: postgres.address() + "::", "names no table"),
-    "a name with dots": (lambda: postgres.address("a.b.c"), "is a name, or a schema"),
-    "an open quotation": (lambda: postgres.address('clinic."people'), "is a name, or a schema"),
+    "a name with dots": (lambda: postgres.address("a.b.c"), "must end in TABLE or SCHEMA.TABLE"),
+    "an open quotation": (
+        lambda: postgres.address('clinic."people'),
+        "must end in TABLE or SCHEMA.TABLE",
+    ),
     "no such table": (lambda: postgres.address("clinic.poeple"), "'people'"),
     "capitals": (lambda: postgres.address("clinic.People"), "'people'"),
     "no such schema": (lambda: postgres.address("clinics.people"), "there is no such schema"),

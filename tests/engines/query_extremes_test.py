@@ -312,7 +312,7 @@ def test_times_that_are_far_apart_have_no_difference_and_the_database_stays():
         mechanism="duff",
     )
     assert hours.value == 48
-    with pytest.raises(DuffError, match="not a part of another"):
+    with pytest.raises(DuffError, match="only DATE_DIFF that is not nested"):
         Query(rows, "SELECT date_diff('day', a, a + date_diff('day', a, b)) AS x FROM data")
 
 

@@ -220,7 +220,7 @@ def test_a_ledger_that_was_replaced_is_not_charged(path):
     ledger = Ledger(path, epsilon=1)
     path.unlink()
     Ledger(path, epsilon=9)
-    with pytest.raises(LedgerError, match="another one than was opened"):
+    with pytest.raises(LedgerError, match="was replaced since it was opened"):
         ledger.charge(facts())
     assert Ledger(path).spent() == 0
 

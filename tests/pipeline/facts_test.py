@@ -123,7 +123,7 @@ def test_a_column_called_like_a_unit():
     said = " ".join(duffdp.report.sentences.protected(edges))
     assert "edge" in said
     assert "picked at random" not in said
-    assert "a person with all their edges together is not protected" in said
+    assert "A node with all of its edges is not protected" in said
 
 
 def test_a_group_column_called_like_the_value():

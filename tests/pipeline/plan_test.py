@@ -106,10 +106,10 @@ def test_in_python_text_is_text():
 
 
 WRONG = [
-    ([], "a plan lists its results"),
-    ("median", "a plan lists its results"),
-    ([3], "a plan lists its results"),
-    (MEDIAN, "a plan lists its results"),
+    ([], "a plan must be a list of releases"),
+    ("median", "a plan must be a list of releases"),
+    ([3], "a plan must be a list of releases"),
+    (MEDIAN, "a plan must be a list of releases"),
     ([MEDIAN, MEDIAN], "called 'median of age'"),
     ([MEDIAN, {**MEDIAN, "name": 3}], "release 2 of the plan: name must be a text"),
     ([MEDIAN, {**AGES}], "release 2 of the plan: statistic must be one of"),

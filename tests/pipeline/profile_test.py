@@ -221,7 +221,7 @@ def test_files_without_a_list_of_columns(tmp_path):
     [
         ({"columns": ["agee"]}, UnsupportedData, "there is no column 'agee'"),
         ({"columns": 3}, DuffError, "columns must be a list of names"),
-        ({"bounds": (0, 120)}, BoundsError, "given for each column"),
+        ({"bounds": (0, 120)}, BoundsError, "must be a mapping from columns"),
         ({"bounds": {"age": 3}}, BoundsError, "must be a pair"),
         ({"bounds": {"age": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}}, BoundsError, "numbers"),
         ({"by": "sex"}, DuffError, "needs keys"),

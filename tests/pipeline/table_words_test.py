@@ -462,7 +462,7 @@ def test_a_workbook(tmp_path):
     assert facts["call id"] == "7"
     assert facts["protects"] == "row"
     assert "bounds 0 to 1,000 in steps of 1" in facts["Median duration"]
-    assert "intervals 95 % for the data" in facts["Median duration"]
+    assert "intervals 95% for the data" in facts["Median duration"]
     assert facts["made with"] == f"duffdp {duffdp.__version__}"
     assert "mechanism two-sided-geometric" in facts["Cases"]
     assert facts["keys"] == "a; b; c"

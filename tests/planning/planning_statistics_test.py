@@ -550,7 +550,10 @@ class Unread:
         ({"statistic": "std", "interval": 0.9}, "no interval can be promised for std"),
         ({"covers": "people", "interval": 0.9}, "covers must be"),
         ({"mechanisms": ["laplace"], "interval": 0.9}, "baseline and has no interval"),
-        ({"mechanisms": ["smooth-laplace"], "delta": 0.1, "contributions": 2}, "delta does not"),
+        (
+            {"mechanisms": ["smooth-laplace"], "delta": 0.1, "contributions": 2},
+            "delta cannot be divided",
+        ),
         ({"statistic": "iqr", "mechanisms": ["laplace"]}, "mechanism must be one of best, duff,"),
         ({"group_size": 0}, "group_size must be"),
         ({"group_size": 2.5}, "group_size must be"),
@@ -587,8 +590,16 @@ def test_bad_wishes(wish, text):
 @pytest.mark.parametrize(
     ("data", "given", "text"),
     [
-        ("normal", {"statistic": "slope", "bounds": (0, 1), "n": 9}, "public or made-up records"),
-        ("normal", {"statistic": "share", "values": ["a"], "n": 9}, "public or made-up records"),
+        (
+            "normal",
+            {"statistic": "slope", "bounds": (0, 1), "n": 9},
+            "a list or array of public records",
+        ),
+        (
+            "normal",
+            {"statistic": "share", "values": ["a"], "n": 9},
+            "a list or array of public records",
+        ),
         ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds are missing"),
         ([1, 2], {"bounds": (0, 9), "group_size": 3}, "more than there are records"),
         ([1, 2], {"statistic": "slope", "bounds": (0, 9)}, "records of a slope are pairs"),

@@ -181,7 +181,7 @@ def test_dates_and_categories():
         ),
         ({"bounds": 3}, "must be a pair"),
         ({"n": 5}, "n goes with"),
-        ({"data": "gamma", "n": 5}, "data must be records or"),
+        ({"data": "gamma", "n": 5}, "data must be a list or array of public records or"),
         ({"data": "normal"}, "n must be a whole number"),
         ({"data": "normal", "n": 5, "data_sets": 0}, "data_sets must be"),
         (

@@ -45,8 +45,8 @@ def test_what_is_on_it(page):
         "Age: median",
         "epsilon = 1.",
         "a factor of at most 2.72",
-        "at most 73.1 % sure",
-        "With 95 % probability at most 14 rows would have to join or leave to make this the "
+        "at most 73.1% sure",
+        "With 95% probability at most 14 rows would have to join or leave to make this the "
         "exact answer",
         "from 0 to 120 in steps of 1, 121 in all",
         "permute-and-flip",
@@ -70,7 +70,7 @@ def test_people_groups_and_modes(page):
     assert "At most 2 rows of each took part" in text
     assert "beyond those that the closest possible answer needs" in text
     assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
-    assert "This holds for each group by itself" in text
+    assert "This holds for each group individually" in text
     assert "the 2 possible answers: a" in text
     assert "cost epsilon = 0.75 for whoever" in text
 
@@ -81,7 +81,7 @@ def test_means_and_sums_with_noise(page):
     given = {"epsilon": 1.0, "bounds": (0, 10)}
     text = page(duffdp.mean(records, **given))
     assert "off by about 9.931 divided by the number of records" in text
-    assert "what a record can count as: from 0 to 10" in text
+    assert "the values to which records are rounded: from 0 to 10" in text
     assert "biased towards the other records" in page(
         duffdp.mean(records, **given, mechanism="clipped")
     )
@@ -120,7 +120,7 @@ def test_an_edge_is_no_person(page):
         assert "anyone's odds about one edge of the graph" in text
         assert "for an edge that is in all of them" in text
         assert "the nodes of the graph, 30 in all" in text
-        assert "a person with all their edges together is not protected" in text
+        assert "A node with all of its edges is not protected" in text
         for word in ("picked", "row of the table", "about you", "whoever has", "bounds"):
             assert word not in text
     assert "2-stars" in text
@@ -291,11 +291,11 @@ def test_budget(page):
         "all so far": "1.5",
         "left": "3.5",
     }
-    assert "not all of it was charged" not in text
-    assert "not all of it was charged" in page(
+    assert "was not charged for all of this report" not in text
+    assert "was not charged for all of this report" in page(
         duffdp.median([1], **GIVEN | {"epsilon": 2}), Ledger()
     )
-    with pytest.raises(DuffError, match="a ledger has epsilon and remaining"):
+    with pytest.raises(DuffError, match="ledger must have epsilon and remaining"):
         page(duffdp.median([1], **GIVEN), object())
 
 
@@ -408,7 +408,7 @@ def test_bars_have_the_lines_that_their_caption_promises(name, promise, below, t
     assert svg.count('class="ends"') == (told if promise else 0)
     assert ("Lines are intervals" in caption) == bool(promise)
     if promise:
-        assert f"Lines are intervals of 90 % {promise}" in caption
+        assert f"Lines are intervals of 90% {promise}" in caption
 
 
 def test_the_line_of_a_bar_ends_where_its_interval_does():
@@ -468,9 +468,9 @@ def test_what_counts_say(page):
     text = page(bins)
     for words in (
         "Histogram",
-        "Rows whose value is not missing.",
-        "a count is off by at most 6; with 99 % by at most 9.",
-        "This holds for each number by itself",
+        "Rows with a value.",
+        "a count is off by at most 6; with 99% by at most 9.",
+        "This holds for each number individually",
         "the bins; records outside of them are not counted: ",
         "two-sided geometric noise on every count",
     ):
@@ -480,15 +480,17 @@ def test_what_counts_say(page):
     assert "People: each counts once" in people
     assert "possible" not in people
     assert "possible" not in page(duffdp.count(COUNTED, epsilon=0.5))
-    assert "Rows, whatever is in them" in page(duffdp.count(COUNTED, epsilon=0.5))
+    assert "Rows, whatever their content" in page(duffdp.count(COUNTED, epsilon=0.5))
     rows = page(duffdp.count(COUNTED, unit="p", contributions=3, epsilon=0.5))
-    assert "Rows of people, of which at most 3 a person count" in rows
+    assert "Rows of people: at most 3 per person" in rows
     assert "off by at most 18" in rows
     share = page(duffdp.share(COUNTED, between=(0, 5), **given))
-    assert "inside and outside, of which the share is made, are each off by at most 6" in share
-    assert "the ends between which records make up the share: " in share
+    assert (
+        "inside and outside, from which the share is computed, are each off by at most 6" in share
+    )
+    assert "the range whose share was released: " in share
     listed = page(duffdp.share(COUNTED, column="g", values=["a", "b"], epsilon=1))
-    assert "the values that make up the share: a, b" in listed
+    assert "the values whose share was released: a, b" in listed
     words = page(duffdp.histogram(COUNTED, column="g", categories=["a"], epsilon=1))
     assert "the values that are counted, and no others: a" in words
     together = page(duffdp.histogram(COUNTED, bins=[0, 5], adds_up=True, **given))

@@ -192,7 +192,7 @@ def test_the_error_is_that_of_the_plans_own_preview(folder):
     other = duffdp.TablePlan.from_text(as_toml(form.words()), folder.root)
     wide = other.preview(group_size=400, shape="uniform").wide()
     for line, within, width, epsilon in zip(
-        lines, wide["95 % within"], wide["interval width"], wide["epsilon"], strict=True
+        lines, wide["95% within"], wide["interval width"], wide["epsilon"], strict=True
     ):
         assert float(line.within.split()[0]) == pytest.approx(within, rel=0.25, abs=1)
         # Evenly spread records have no gaps, which make the intervals of others wider.

@@ -25,27 +25,30 @@ if TYPE_CHECKING:
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 COMPLETION = "_DUFFDP_COMPLETE"  # set by a shell that completes a line
 
-HELP = """Differentially private medians, quantiles, means, modes and counts of a table.
+HELP = """Differentially private statistics and tables: medians, means, counts and more.
 
-Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used,
+Exit codes: 0 success, 2 wrong usage, 3 budget too small or ledger not usable,
 4 data not readable, 130 stopped.
-Errors are one line; with --debug, anywhere on the line, the traceback follows."""
+An error is one line; add --debug to any command to see the traceback."""
 
 STATISTIC_COMMANDS = {name.replace("_", "-"): name for name in SUMMARIES}
 # The module and the summary of each other command: `duffdp --help` loads none of them.
 OTHER_COMMANDS = {
     "release": ("plans", "Make the releases of a plan."),
-    "table": ("plans", "Make one table: groups down, statistics across, a count for each group."),
+    "table": (
+        "plans",
+        "Make one table: a row for each group, columns for its count and other statistics.",
+    ),
     "columns": ("extras", "List the columns of a file with their declared types."),
     "profile": (
         "profile",
-        "Show what the fields of every column can be read as, quartiles, and bounds to use.",
+        "Take a first look: how fields can be read, quartiles, and bounds to use, for epsilon.",
     ),
     "studio": ("extras", "Plan a table in the browser, release it, and write a report."),
     "preview": ("planning", "Show the expected error of each mechanism."),
-    "epsilon-for": ("planning", "Find the smallest epsilon that is accurate enough."),
+    "epsilon-for": ("planning", "Find the smallest epsilon for a required accuracy."),
     "ledger": ("ledger", "Create, show and verify privacy budgets."),
-    "check-engine": ("extras", "Check whether a database counts exactly."),
+    "check-engine": ("extras", "Check that a database counts exactly."),
     "audit": ("audit", "Check the installed library on this machine."),
     "demo": ("extras", "Write the data files that the documentation uses, with their licenses."),
     "paper": ("extras", "Run the experiments of the paper."),

@@ -75,7 +75,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
             fix = ""
             if param is not None and param.multiple and len(parts) > 1:
                 fix = f" Write {' '.join(f'{param.opts[0]} {part.strip()}' for part in parts)}."
-            return self.fail(f"{text!r} is not a valid float.{fix}".rstrip("."), param, ctx)
+            return self.fail(f"{text!r} is not a number.{fix}".rstrip("."), param, ctx)
 
 
 FILE = click.Path(path_type=Path)
@@ -114,7 +114,7 @@ def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
 PIPE_OPTION = click.Option(
     ["--pipe"],
     type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
-    help="The format of piped data; CSV and Parquet are recognized by their header.",
+    help="The format of piped data. CSV and Parquet are recognized without it.",
 )
 READING_OPTIONS = (
     PIPE_OPTION,
@@ -131,8 +131,8 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         click.Option(
             ["result_format", "--format", "-f"],
             type=click.Choice(list(formats)),
-            help="How to write the result. Without it, the ending of --out decides; on the "
-            "terminal it is a table.",
+            help="The format of the result. By default that of the ending of --out, or a table on "
+            "the terminal.",
         ),
         click.Option(
             ["--out", "-o"], type=FILE, help="Write to this file instead of the terminal."
@@ -153,7 +153,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             ["--all-digits"],
             is_flag=True,
             default=False,
-            help="Write CSV with all digits, not rounded by the error.",
+            help="Write CSV with all digits instead of rounding numbers by their error.",
         ),
         click.Option(
             ["--report"],
@@ -166,11 +166,11 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             help="Also write an entry for the OpenDP deployments registry: entry.yaml.",
         ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
-        click.Option(["--author"], help="Who made the report; printed as it is."),
+        click.Option(["--author"], help="The author of the report, printed unchanged."),
         click.Option(
             ["--engine-check"],
             type=FILE,
-            help="A result of check-engine, whose first line the report prints.",
+            help="A result of check-engine; the report prints its first line.",
         ),
         option(EXPLAIN),
         option(QUIET),

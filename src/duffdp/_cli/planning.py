@@ -51,7 +51,9 @@ SHARED = (
     option(WHERE),
     *READING_OPTIONS[1:],
     *(option(parameter, required=False, default=None) for parameter in STATISTIC_PARAMETERS),
-    option(BOUNDS, help=f"{BOUNDS.help} For shares and histograms, those of a named shape."),
+    option(
+        BOUNDS, help=f"{BOUNDS.help} For shares and histograms, the range of a named distribution."
+    ),
     *map(option, PUBLIC[1:]),
     *(option(parameter, required=False) for parameter in (*SAMPLE, HALF_BETWEEN)),
 )
@@ -66,7 +68,7 @@ DATA_ARGUMENT = click.Argument(["data"], metavar="DATA", type=click.Path())
             type=float,
             multiple=True,
             required=True,
-            help="The total privacy loss; may be repeated.",
+            help="The privacy loss in total; may be repeated.",
         ),
         *SHARED,
         click.Option(
@@ -86,8 +88,9 @@ def preview(
 ) -> None:
     """Show the expected error of each mechanism.
 
-    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
-    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    DATA: a distribution (normal, uniform, skewed, ages or beta, with --n), or a file of PUBLIC
+    records (with --column, or --x and --y). With a file the result is NOT PRIVATE: use public or
+    synthetic records.
     """
     from duffdp import _planning as planning
     from duffdp._planning.previews import default_mechanisms
@@ -115,20 +118,22 @@ def preview(
     "epsilon-for",
     params=[
         DATA_ARGUMENT,
-        click.Option(["--within"], type=float, help="How far from the truth an answer may be."),
+        click.Option(["--within"], type=float, help="The largest error that you accept."),
         click.Option(
             ["--probability", "-p"],
             type=float,
-            help="How often an answer must be within that distance; 0.95 by default.",
+            help="The probability with which the error must be within --within; 0.95 by default.",
         ),
         click.Option(
             ["--width"],
             type=float,
-            help="Or how wide the interval may be on average (with --interval).",
+            help="Or the largest mean width of the interval (with --interval).",
         ),
         *SHARED,
         click.Option(
-            ["--output"], metavar="NAME", help="One of several numbers; without it, each of them."
+            ["--output"],
+            metavar="NAME",
+            help="The number that must be accurate, if a release has several; all by default.",
         ),
         click.Option(
             ["--mechanism"], default="best", metavar="NAME", help="best, duff or a baseline."
@@ -143,10 +148,11 @@ def epsilon_for(
     mechanism: str,
     **options: Any,
 ) -> None:
-    """Find the smallest epsilon that is accurate enough.
+    """Find the smallest epsilon for a required accuracy.
 
-    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
-    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    DATA: a distribution (normal, uniform, skewed, ages or beta, with --n), or a file of PUBLIC
+    records (with --column, or --x and --y). With a file the result is NOT PRIVATE: use public or
+    synthetic records.
     """
     from duffdp import _planning as planning
 

@@ -217,7 +217,7 @@ class Comparison(Exportable):
         level = (
             "no interval is known"
             if self.confidence is None
-            else f"with at least {100 * self.confidence:.6g} % probability an interval holds"
+            else f"with at least {100 * self.confidence:.6g}% probability an interval holds"
         )
         text_columns = 1 if self.groups else 0
         return [DisplayTable(header, rows, f"{self.title}; {level}", (), text_columns)]
@@ -324,10 +324,12 @@ class Ranking(Exportable):
             ]
             for group in self.groups
         ]
-        scope = "all places hold together" if self.simultaneous else "the order of a pair is right"
+        scope = (
+            "all places are right at once" if self.simultaneous else "the order of a pair is right"
+        )
         caption = f"{len(self.uncertain)} of {len(self._pairs())} pairs are not certain"
         if self.confidence is not None:
-            caption += f"; with at least {100 * self.confidence:.6g} % probability {scope}"
+            caption += f"; with at least {100 * self.confidence:.6g}% probability {scope}"
         return [DisplayTable(["group", self.name, "place"], rows, caption, (), 1)]
 
     def __str__(self) -> str:

@@ -689,7 +689,7 @@ class Table(Exportable):
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
             population = " for the population" if self.covers == "population" else ""
-            ends = f", intervals {100 * self.confidence:.6g} % {scope}{population}"
+            ends = f", intervals {100 * self.confidence:.6g}% {scope}{population}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 

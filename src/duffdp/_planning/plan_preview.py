@@ -28,7 +28,7 @@ from duffdp._planning.previews import MAX_TOO_FEW, SYNTHETIC, Preview, preview
 from duffdp.errors import DuffError
 from duffdp.statistics.registry import statistic_spec
 
-_COLUMNS = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
+_COLUMNS = ("release", "output", "epsilon", "mean error", "95% within", "interval width", "note")
 _ROUND_UP_TO = 10**6  # parts of 1, for an epsilon that a wanted error needs
 
 

@@ -176,7 +176,7 @@ class Preview:
                     **({"output": output} if len(self.outputs) > 1 else {}),
                     "mean error": f"{self.expected_error(name, output):.4g}",
                     "half within": f"{half:.4g}",
-                    "95 % within": f"{nearly_all:.4g}",
+                    "95% within": f"{nearly_all:.4g}",
                 }
                 if self._forecasts_of(name)[0].widths:
                     width = f"{self.expected_width(name, output):.4g}"
@@ -329,7 +329,7 @@ def preview(
     >>> names = ["duff", "smooth-pareto"]
     >>> print(duffdp.preview(ages, epsilon=0.5, bounds=(0, 120), step=1, mechanisms=names))
     median, epsilon 0.5
-                                  mean error  half within  95 % within
+                                  mean error  half within  95% within
     duff                             0.02514            0            0
     smooth-pareto                      0.521        0.271        1.787
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.

@@ -289,7 +289,7 @@ def _part(bound: int, size: int) -> str:
 
 
 def _record_bound(release: Release) -> int | None:
-    """The number of records that an answer is off by at most, with 95 % probability."""
+    """The number of records that an answer is off by at most, with 95% probability."""
     bound = count_bound(release.facts, 0.95)
     if bound is not None:
         return bound
