@@ -73,12 +73,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("verb", "given", "instead"), REFUSED)
 def test_a_statistic_without_an_interval(verb, given, instead):
-    with pytest.raises(DuffError, match=rf"no interval can be promised for .*{instead}"):
+    with pytest.raises(DuffError, match=rf"no interval is available for .*{instead}"):
         verb(Untouchable(), epsilon=1, interval=0.95, **AGE, **given)
 
 
 def test_a_slope_without_an_interval():
-    with pytest.raises(DuffError, match=r"no interval can be promised for slope.*quantiles"):
+    with pytest.raises(DuffError, match=r"no interval is available for slope.*quantiles"):
         duffdp.slope("x", "y", data=Untouchable(), epsilon=1, interval=0.95, **AGE)
 
 

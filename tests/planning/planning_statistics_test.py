@@ -547,7 +547,7 @@ class Unread:
         ({"statistic": "count", "bounds": (0, 1)}, "count takes no bounds"),
         ({"contributions": 0}, "contributions must"),
         ({"interval": 2}, "interval must be a confidence"),
-        ({"statistic": "std", "interval": 0.9}, "no interval can be promised for std"),
+        ({"statistic": "std", "interval": 0.9}, "no interval is available for std"),
         ({"covers": "people", "interval": 0.9}, "covers must be"),
         ({"mechanisms": ["laplace"], "interval": 0.9}, "baseline and has no interval"),
         (

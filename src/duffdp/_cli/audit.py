@@ -90,8 +90,7 @@ def audit(
     """
     if command and not replay:
         raise click.UsageError(
-            "a command can only be audited with --replay. Write for example: duffdp audit "
-            "--replay median ..."
+            "a command can only be audited with --replay. Write duffdp audit --replay COMMAND."
         )
     if replay:
         sound = _replay(command, rows)

@@ -14,7 +14,7 @@ from typing import Any
 from duffdp import _parameters as parameters
 from duffdp._parameters import Parameter
 
-_PARAMETERS = {
+PARAMETERS = {
     parameter.name: parameter
     for parameter in vars(parameters).values()
     if isinstance(parameter, Parameter)
@@ -28,13 +28,13 @@ class CommandLineDialect:
         """The option, or the argument in capitals."""
         if name in ("data", "edges"):
             return name.upper()
-        parameter = _PARAMETERS.get(name)
+        parameter = PARAMETERS.get(name)
         option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
         return option.partition("/")[0]
 
     def assignment(self, name: str, value: Any) -> str:
         """The option with its value, quoted for a shell."""
-        option, parameter = self.mention(name), _PARAMETERS.get(name)
+        option, parameter = self.mention(name), PARAMETERS.get(name)
         if value is True:
             return option
         if value is None or value is False:

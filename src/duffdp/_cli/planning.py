@@ -208,6 +208,7 @@ def _file_records(
 ) -> dict[str, Any]:
     """The records of a file, and the values of its columns that were written as text."""
     from duffdp._cli.source import data_source, open_source
+    from duffdp._engines.addresses import printable
     from duffdp._engines.sql.query import OpenSources
     from duffdp._engines.table import read_columns
     from duffdp._pipeline.request import ReleaseRequest
@@ -218,8 +219,12 @@ def _file_records(
     column = options["column"]
     if column is None and not spec.of_pairs:
         raise DuffError(
-            *("a file needs ", Argument("column"), "; without records pass one of "),
-            *(f"{', '.join(SHAPES)} and ", Argument("n"), "."),
+            *(
+                f"{printable(options['data'])!r:.60} is not one of {', '.join(SHAPES)}, which "
+                "take ",
+                Argument("n"),
+            ),
+            *(". For a file of public records pass ", Argument("column"), " as well."),
         )
     check_parameter_names(spec, statistic_options)
     name, parameters = spec.for_parameters(statistic_options)

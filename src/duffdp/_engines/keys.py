@@ -199,14 +199,16 @@ def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
     return FileKeys(name, tuple(map(tuple, key_rows.rows())), written)
 
 
-def read_lines(path: str) -> list[str]:
-    """The lines of a file that lists public values, without empty ones."""
+def read_lines(path: str, parameter: str = KEYS.name) -> list[str]:
+    """The lines of a file that lists public values of a parameter, without empty ones."""
     try:
         text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     except (OSError, ValueError):
         raise DuffError(
-            f"there is no file {path!r:.200} with a list of values. Text is read as the path of "
-            f"a file. To pass values themselves, pass a list, such as [{path!r:.60}]."
+            f"there is no file {path!r:.200} with a list of values. Text is the path of a file; "
+            "for "
+            "values themselves pass ",
+            *(Argument(parameter, [path[:40]]), "."),
         ) from None
     if b"\0" in text:
         raise DuffError(

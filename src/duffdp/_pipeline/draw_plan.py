@@ -369,13 +369,13 @@ def _check_interval(
     """Refuse an interval that a statistic cannot have."""
     if not spec.interval_choices or not spec.has_interval(choice):
         names = ", ".join(other.name for other in REGISTRY.values() if other.interval_choices)
-        why = spec.no_interval_reason or f"it is there for {names}. Leave the interval out"
+        why = spec.no_interval_reason or f"only {names} have one. Leave interval out"
         by: tuple[str | Argument, ...] = (spec.name,)
         fix: tuple[str | Argument, ...] = (".",)
         if spec.interval_choices:
             by = (f"{spec.name} with ", Argument("mechanism", choice))
             fix = (". Pass ", Argument("mechanism", spec.interval_choices[0]), ".")
-        raise DuffError("no interval can be promised for ", *by, f": {why}", *fix)
+        raise DuffError("no interval is available for ", *by, f": {why}", *fix)
     if promised.covers != "population":
         return
     if not spec.covers_population:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
+from duffdp._engines.files.paths import format_named
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.keys import CODE_BOOK
 from duffdp._engines.sql.query import Query
@@ -82,7 +83,10 @@ def _read(path: Path, required: tuple[str, ...], allowed: tuple[str, ...]) -> di
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+        known = "it is data and not a plan" if format_named(path.name) else "check the path"
+        raise DuffError(
+            f"cannot read the plan {str(path)!r}: {known}. Pass a TOML file, such as plan.toml."
+        ) from None
     return _parse(text, path.parent, repr(str(path)), required, allowed)
 
 
@@ -95,7 +99,7 @@ def _parse(
     try:
         entries = dict(documented_options(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        hint = "A plan is a TOML file that names its data, for example source = 'people.csv'."
+        hint = 'Put text in double quotes, as in source = "people.csv".'
         raise DuffError(f"the plan {name} is not TOML: {error}. {hint}") from None
     for word, content in OTHER_KIND.items():
         if word in entries and word not in allowed:
@@ -109,7 +113,7 @@ def _parse(
         content = entries.get(name, name)
         if not isinstance(content, str) or not content:
             hint = _SOURCE_HINT if isinstance(content, dict) else ""
-            raise DuffError(f"{name} must be a text, got {content!r}.{hint}")
+            raise DuffError(f"{name} must be text, got {content!r}.{hint}")
     for name in ("source", "ledger"):
         if name in entries and entries[name] != PIPE and not ADDRESS.match(entries[name]):
             entries[name] = str(folder / entries[name])

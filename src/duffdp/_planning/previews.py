@@ -588,6 +588,8 @@ def _check_half_between(pair: Any) -> None:
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:
+    if number is None:
+        raise DuffError(Argument(name), " is missing. Pass for example ", Argument(name, 1000), ".")
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
         example = 1000 if name == "n" else max(least, 1)
         raise DuffError.about(name, number, f"a whole number of {least} or more", example)

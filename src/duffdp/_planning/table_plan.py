@@ -17,11 +17,15 @@ from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
 from duffdp._facts import Facts
 from duffdp._parameters import (
+    CALL_ID,
     COVERS,
+    DATASET,
     DEFAULT_CONFIDENCE,
+    LEDGER,
     QS,
     SMALLEST,
     SUPPRESS_BELOW,
+    TABLE_OPTIONS,
     TOTAL,
     WEIGHT,
     Covers,
@@ -52,6 +56,7 @@ from duffdp._pipeline.wording import (
     with_code_books,
 )
 from duffdp._planning.plan import Cost, Plan
+from duffdp.domain import Ordered
 from duffdp.errors import Argument, BoundsError, DuffError, did_you_mean, quoted_names
 from duffdp.ledger import Ledger
 from duffdp.statistics.program import OutputColumn
@@ -82,6 +87,7 @@ FOR_ALL = (
 )
 SHARE = "share"  # the statistic that can be shown as percent
 COUNT_STATISTIC = "count"  # of people or rows, beside every other statistic
+_SETTINGS = frozenset(one.name for one in (*TABLE_OPTIONS, LEDGER, DATASET, CALL_ID))
 _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
 
 
@@ -693,6 +699,11 @@ def _refuse_other_columns(name: str, values: Mapping[str, Any], statistics: Any)
     misspelled one.
     """
     for column in values:
+        if column in _SETTINGS and column not in statistics:
+            raise DuffError(
+                *(Argument(name), f" has an entry {column!r}, which is a setting of the whole "),
+                "table. In a TOML file, write it above the first [section].",
+            )
         if column not in statistics:
             raise DuffError(
                 *(
@@ -919,6 +930,12 @@ def _public_set(
         ("categories",) if spec.step_rule(spec.choices[0]) == "order" else ("categories", "step")
     )
     bounded = {name: value for name, value in public_values.items() if name not in unused}
+    pair = public_values.get("bounds")
+    if pair is not None and not isinstance(pair, Ordered | list | tuple):
+        raise BoundsError(
+            *(Argument("bounds"), f" of the column {column!r} must be a pair (lower, upper), got "),
+            *(f"{pair!r:.60}. Pass for example ", Argument("bounds", {column: (0, 120)}), "."),
+        )
     need: tuple[str, ...] = ()
     if spec.outputs == "grid":
         chosen_set, need = bounded, ("bounds",)

@@ -471,8 +471,7 @@ class SlopeSpec(StatisticSpec):
     parameters = (X, Y)
     of_pairs = True
     no_interval_reason = (
-        "one row is in many pairs, and how their slopes lie around the median is private. Ask for "
-        "quantiles of either column"
+        "the distribution of the slopes of pairs is private. Use quantiles of either column"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:

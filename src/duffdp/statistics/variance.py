@@ -419,8 +419,8 @@ class VarianceSpec(StatisticSpec):
 
     name = "variance"
     no_interval_reason = (
-        "how much lies outside of the private interval to which records are clamped is private. "
-        "Ask for the interquartile range, which has one"
+        "the share of records outside of the private clamping interval is private. Use the "
+        "interquartile range, which has an interval"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:

@@ -23,7 +23,7 @@ from duffdp._engines.files.packing import unpacked_name
 from duffdp._engines.files.parquet import PARQUET
 from duffdp._engines.files.text_file import TextFile
 from duffdp._parameters import TEXT_FILE_OPTIONS
-from duffdp.errors import DuffError, SourceError, UnsupportedData, did_you_mean
+from duffdp.errors import Argument, DuffError, SourceError, UnsupportedData, did_you_mean
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -264,10 +264,10 @@ def _inside(folder: str) -> list[str]:
 
 def _types_not_taken(name: str) -> UnsupportedData:
     takes = _listed([one.name for one in FORMATS if one.is_text], "and")
-    options = [one.name for one in TEXT_FILE_OPTIONS]
+    options = [part for one in TEXT_FILE_OPTIONS for part in (", ", Argument(one.name))][1:]
     return UnsupportedData(
-        f"{_listed(options, 'and')} are only for text files ({takes}), got {printable(name)!r}. "
-        "Leave them out: other formats declare their types."
+        *(*options, f" are only for text files ({takes}), got {printable(name)!r}. "),
+        "Leave them out: other formats declare their types.",
     )
 
 

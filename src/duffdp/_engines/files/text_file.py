@@ -183,12 +183,12 @@ def _check_zone(name: str, zone: str) -> None:
 
 
 def _check_format(given: Any) -> None:
-    example = 'Pass for example date_format="%d.%m.%Y %H:%M".'
+    example = ("Pass for example ", Argument("date_format", "%d.%m.%Y %H:%M"), ".")
     if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
         raise DuffError(
             Argument("date_format"),
-            f" must be one line of text, at most {_LONGEST_FORMAT} characters, got "
-            f"{given!r:.60}. {example}",
+            f" must be one line of text, at most {_LONGEST_FORMAT} characters, got {given!r:.60}. ",
+            *example,
         )
     found = re.findall("%(.?)", given, re.DOTALL)
     for letter in found:
@@ -196,7 +196,8 @@ def _check_format(given: Any) -> None:
             raise DuffError(
                 Argument("date_format"),
                 f" takes {', '.join('%' + known for known in _DIRECTIVES)}, got {'%' + letter!r} "
-                f"in {given!r}. {example}",
+                f"in {given!r}. ",
+                *example,
             )
     for one_of, what in (
         ("Yy", "a year (%Y or %y)"),
@@ -206,7 +207,8 @@ def _check_format(given: Any) -> None:
         if sum(found.count(letter) for letter in one_of) != 1:
             raise DuffError(
                 Argument("date_format"),
-                f" must have exactly one of {what}, got {given!r}. {example}",
+                f" must have exactly one of {what}, got {given!r}. ",
+                *example,
             )
     for one_of, what in (
         ("HI", "hours"),
@@ -217,9 +219,11 @@ def _check_format(given: Any) -> None:
     ):
         if sum(found.count(letter) for letter in one_of) > 1:
             raise DuffError(
-                Argument("date_format"), f" must have {what} at most once, got {given!r}. {example}"
+                Argument("date_format"),
+                f" must have {what} at most once, got {given!r}. ",
+                *example,
             )
     if ("I" in found) != ("p" in found):
         raise DuffError(
-            Argument("date_format"), f" must have %I and %p together, got {given!r}. {example}"
+            Argument("date_format"), f" must have %I and %p together, got {given!r}. ", *example
         )
