@@ -26,7 +26,7 @@ demo: $(DEMO)
 	$(BIN)/python demo/vertebral.py
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n auto --durations=30 -rs
+	$(BIN)/python -m pytest -n auto --durations=30 -rsfE
 
 # What a change needs first, within a minute and a half: the design, the distances, the laws through
 # every verb, ledgers, plans, records, commands and pages.

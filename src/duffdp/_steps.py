@@ -189,7 +189,14 @@ class Windows:
 
     @classmethod
     def of(cls, steps: Sequence[StepFunction]) -> Windows:
-        """Any step functions that share a domain, a unit and a rate."""
+        """Step functions that share a domain, a unit and a rate."""
+        first = steps[0]
+        if any(s is not first and (s.unit, s.rate) != (first.unit, first.rate) for s in steps):
+            # The coefficient of one group would be that of another.
+            raise DuffError(
+                "step functions that are drawn together must have one unit and one rate. Declare "
+                "both for the statistic, not for its records."
+            )
         pieces = [
             (s.start, s.count, s.distance)
             if s.tail is None
@@ -209,14 +216,11 @@ class Windows:
                 np.concatenate(column) for column in zip(*pieces, strict=True)
             )
         return cls(
-            steps[0].domain,
-            start,
-            count,
-            distance,
-            begin,
+            first.domain,
+            *(start, count, distance, begin),
             lambda i: steps[i].tail,
-            steps[0].unit,
-            steps[0].rate,
+            first.unit,
+            first.rate,
         )
 
     def __len__(self) -> int:

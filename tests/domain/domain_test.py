@@ -102,6 +102,7 @@ def test_a_step_that_does_not_divide_the_range():
         (0, 1, 2),
         (0, 2**63, 1),
         (0, 1, 1e-30),
+        (-1.7e308, 1.7e308, Decimal("3e308")),
         ([0], [1]),
         (0, dt.date(2024, 1, 1)),
         (dt.date(2024, 1, 1), dt.datetime(2024, 1, 2)),

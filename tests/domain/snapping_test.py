@@ -341,6 +341,19 @@ def test_an_array_of_doubles_gets_the_indices_of_its_numbers(first, step, size):
     assert into.tolist() == found.tolist()
 
 
+@pytest.mark.parametrize("grid", [Grid(0, 10, 0.1), Grid(-8, 8, 0.25), Digits(2)], ids=repr)
+def test_a_missing_number_decides_about_itself_alone(grid):
+    """With one nan among them, all others are still clamped and snapped alike."""
+    keys = np.array([math.inf, 1e300, 3.0, 0.0, -1e300, -math.inf])
+    alone = grid.snap_float(keys)
+    for place in range(len(keys) + 1):
+        with_nan = np.insert(keys, place, math.nan)
+        for out in (None, np.empty(len(with_nan))):
+            found = grid.snap_float(with_nan, out)
+            assert math.isnan(found[place])
+            assert np.delete(found, place).tolist() == alone.tolist()
+
+
 @pytest.mark.parametrize(
     "domain",
     [

@@ -406,6 +406,17 @@ def test_bounds_without_a_zone_count_in_that_of_the_column():
     assert Grid(0, 10, 1).in_zone("Europe/Berlin") == Grid(0, 10, 1)
 
 
+@pytest.mark.parametrize("step", [3600, 86_400])
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_no_time_is_too_far_for_a_zone(zone, step):
+    """Times of numpy reach beyond those of Python: they count as the nearer bound, silently."""
+    grid = Grid(dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1), step).in_zone(zone)
+    late = [np.datetime64("10001-01-01"), np.datetime64("200000-01-01"), dt.datetime.max]
+    early = [np.datetime64("-0005-01-01"), np.datetime64("-200000-01-01"), dt.datetime.min]
+    assert {grid.record_index(record) for record in late} == {grid.size - 1}
+    assert {grid.record_index(record) for record in early} == {0}
+
+
 @pytest.mark.parametrize("year", [1, 9999])
 def test_bounds_at_the_ends_of_the_calendar_are_refused_or_printed(year):
     """Before anything is charged, and whatever the records are."""

@@ -40,6 +40,42 @@ def test_ten_tenths_are_one(path):
     assert len(ledger.charges()) == 10
 
 
+PEOPLE = pl.DataFrame({"age": [31, 35], "who": ["a", "b"]})
+LEAST = {"epsilon": 1e-12, **AGES}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **kw: duffdp.median(PEOPLE, column="age", unit="who", contributions=9, **kw),
+        lambda **kw: duffdp.median(
+            PEOPLE, column="age", by="who", keys=["a"], suppress_below=9, **kw
+        ),
+        lambda **kw: duffdp.describe([1], **kw),
+        lambda **kw: duffdp.std([1], **kw),
+        lambda **kw: duffdp.mean([1], mechanism="clipped", **kw),
+        lambda **kw: duffdp.quantile([1], 0.99, **kw),
+        lambda **kw: duffdp.quantiles([1], [i / 30 for i in range(1, 30)], **kw),
+        lambda **kw: duffdp.median([1], interval=0.95, **kw),
+        lambda **kw: duffdp.triangles([(0, 1)], nodes=5, epsilon=1e-7, ledger=kw["ledger"]),
+        lambda **kw: duffdp.count(
+            PEOPLE,
+            by="who",
+            keys=duffdp.Pattern("[a-z]"),
+            finding=0.5,
+            epsilon=1e-12,
+            ledger=kw["ledger"],
+        ),
+    ],
+)
+def test_a_share_that_is_too_small_for_a_draw_is_refused_before_the_charge(call, path):
+    """What a draw or a row would get follows from public parameters alone."""
+    ledger = Ledger(path, epsilon=1)
+    with pytest.raises(DuffError, match=r"epsilon is divided among the draws .* Pass a larger"):
+        call(**LEAST, ledger=ledger)
+    assert ledger.charges() == []
+
+
 def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     ledger = Ledger(path, epsilon=1, delta=1e-6, dataset="people")
     ledger.charge(facts(epsilon="7/10", delta="1/10000000"))

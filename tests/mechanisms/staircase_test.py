@@ -245,3 +245,15 @@ def test_epsilon_is_checked():
     for wrong in (0, -1, None, True, math.inf):
         with pytest.raises(DuffError, match="epsilon must be"):
             Staircase(wrong)
+
+
+@pytest.mark.parametrize("numbers", [0, 4])
+def test_other_numbers_of_coordinates_are_refused(numbers):
+    """Not drawn as if they were two, and cut to as many."""
+    with pytest.raises(ValueError, match="one, two or three"):
+        Staircase(1.0).release([[5] * numbers], 1, entropy(1))
+
+
+def test_every_number_of_every_group_gets_noise():
+    with pytest.raises(ValueError, match="shorter"):
+        Staircase(1.0).release([[5, 5], [5, 5, 5]], 1, entropy(1))

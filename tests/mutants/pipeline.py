@@ -9,7 +9,6 @@ from tests.mutants.mutant import (
     FAMILY_OF_SIZES,
     LEVELS,
     ONE_CALL,
-    ONE_PERSON,
     PASSED_ON,
     PAYMENT,
     PLAN,
@@ -146,16 +145,6 @@ MUTANTS = (
         "domain_for(self._records.integer, untyped)",
         "domain_for(all(type(r) is int for r in self._records.array), False)",
         (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
-    ),
-    Mutant(
-        "all mechanisms ignore contributions",
-        "_pipeline/draw_plan.py",
-        "return epsilon if unit.rows == 1 else epsilon / unit.rows",
-        "return epsilon",
-        (
-            f"{DRIVER}::test_rows_of_a_person_divide_epsilon",
-            ONE_PERSON,
-        ),
     ),
     Mutant(
         "account: what groups pay one by one is not added",

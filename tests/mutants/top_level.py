@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import SEVERAL_GROUPS, Mutant
+from tests.mutants.mutant import DRIVER, ONE_PERSON, SEVERAL_GROUPS, Mutant
 
 MUTANTS = (
+    Mutant(
+        "all mechanisms ignore contributions",
+        "_privacy.py",
+        "return epsilon if self.rows == 1 else epsilon / self.rows",
+        "return epsilon",
+        (
+            f"{DRIVER}::test_rows_of_a_person_divide_epsilon",
+            ONE_PERSON,
+        ),
+    ),
     Mutant(
         "groups of a person: what several groups cost is forgotten",
         "_privacy.py",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import array
 import datetime as dt
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -390,6 +391,21 @@ def test_a_statistic_of_ones_own_gets_numbers_of_python():
         duffdp.release(Largest(), data, column=column, epsilon=1.0, bounds=(0, 2**61), step=1)
     assert seen == [[1, 3, 3]] * 3
     assert {type(value) for values in seen for value in values} == {int}
+
+
+@pytest.mark.parametrize("field", [{"rate": Fraction(1)}, {"unit": Fraction(1, 2)}])
+def test_no_group_is_drawn_for_at_the_rate_of_another(field):
+    """A statistic whose rate follows from records: the group without any would decide for all."""
+
+    class Hasty:
+        def steps(self, values, domain):
+            steps = duffdp.statistics.Median().steps(values, domain)
+            return steps if values else replace(steps, **field)
+
+    data = pl.DataFrame({"x": [3, 1, 3], "g": ["b"] * 3})
+    options = {"column": "x", "by": "g", "epsilon": 1.0, "bounds": (0, 9), "step": 1}
+    with pytest.raises(DuffError, match="one unit and one rate"):
+        duffdp.release(Hasty(), data, keys=["a", "b"], **options)
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])

@@ -490,7 +490,7 @@ def test_intervals_are_right_as_often_as_promised():
     given = {"bounds": {"age": (0, 100)}, "by": "g", "keys": ["a", "b"], "interval": 0.8}
     for seed in range(400):
         asked = {"age": ["median", "sum", 0.9]}
-        table = duffdp.table(frame, asked, epsilon=12, **given, rng=seed).wide()
+        table = duffdp.table(frame, asked, epsilon=7, **given, rng=seed).wide()
         for place, key in enumerate("ab"):
             for name, truth in wanted[key].items():
                 ends = (table[f"{name}{end}"][place] for end in ("_low", "_high"))

@@ -197,6 +197,8 @@ class Terms:
             settings = settings.for_share(1 - SIZE_SHARE)
         values = self._values(settings, groups or 1)
         program = values.scaled(1 - SIZE_SHARE).beside([_SIZES]) if with_sizes else values
+        for draw in program.draws:
+            _check_share(draw.mechanism, share_of(row_epsilon, draw.share))
         parts = _mechanism_parts(program, value_epsilon)
         losses = _losses(program, value_epsilon, unit.rows)
         if finding is not None:
@@ -234,6 +236,7 @@ class Terms:
         rows = self.contributions if counts_are_values else 1
         unit = replace(self, contributions=rows).unit(universe.size)
         epsilon = self.epsilon * share
+        _check_share(ThresholdedGeometric.name, unit.epsilon_per_row(epsilon))
         threshold = key_threshold(universe.size, universe.false_keys, unit.epsilon_per_row(epsilon))
         return KeyFinding(epsilon, unit, universe.size, threshold, counts_are_values)
 
@@ -301,6 +304,18 @@ def around_found_counts(
 
 def _finding_loss(finding: KeyFinding) -> LossPart:
     return LossPart(ThresholdedGeometric.loss_family, finding.epsilon, 1, finding.unit.rows)
+
+
+def _check_share(mechanism: str, row_epsilon: Fraction) -> None:
+    """Refuse what a mechanism would refuse once the release is charged: too small a share."""
+    try:
+        mechanism_class(mechanism)(row_epsilon)
+    except DuffError:
+        raise DuffError(
+            *(Argument("epsilon"), " is divided among the draws of a release and the rows of a "),
+            f"person. One draw would get {float(row_epsilon):g} for a row, which is too little for "
+            f"the mechanism {mechanism!r}. Pass a larger epsilon.",
+        ) from None
 
 
 def resolve(

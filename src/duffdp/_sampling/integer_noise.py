@@ -98,9 +98,14 @@ def staircases(
 
 def points(radius: int, numbers: int) -> int:
     """Number of points that are closer to 0 than `radius`."""
-    if numbers == 3:
-        return (2 * radius - 1) * (2 * radius * (radius - 1) + 3) // 3
-    return 2 * radius - 1 if numbers == 1 else 2 * radius * (radius - 1) + 1
+    match numbers:
+        case 1:
+            return 2 * radius - 1
+        case 2:
+            return 2 * radius * (radius - 1) + 1
+        case 3:
+            return (2 * radius - 1) * (2 * radius * (radius - 1) + 3) // 3
+    raise ValueError(f"a staircase has one, two or three coordinates, got {numbers}")
 
 
 def _point(radius: int, numbers: int, source: Entropy) -> list[int]:

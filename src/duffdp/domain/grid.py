@@ -17,19 +17,23 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain._aliases import Array, Floats, Ints, Keys
-from duffdp.domain.reading import DAY, EPOCH, bound, microseconds, nearest_double, number
+from duffdp.domain.reading import (
+    DAY,
+    EPOCH,
+    YEARS,
+    bound,
+    microseconds,
+    nearest_double,
+    number,
+)
 from duffdp.domain.snapping import DoubleSteps, WholeSteps
 from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone, zone_name
 from duffdp.errors import Argument, BoundsError
 
 DEFAULT_GRID_BITS = 40
 MIN_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
-
-
 MAX_GRID_SIZE = 2**62
 MAX_DECIMAL_DIGITS = 2**12  # of a range in decimals
-
-
 _DAYS = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))  # of an example
 
 
@@ -63,6 +67,7 @@ def read_step(step: Any, kind: str) -> tuple[str, Fraction]:
     if (
         read is None
         or read[1].numerator <= 0
+        or nearest_double(read[1]) == math.inf
         or (read[0] in ("date", "datetime") and read[0] != kind)
     ):
         raise BoundsError(
@@ -302,7 +307,7 @@ class Grid:
         if getattr(record, "tzinfo", None) is not None:
             return moment if self.clock is None else self.clock.of_number(moment)
         by_clock = self.kind == "date" or self.clock is not None
-        return moment if by_clock else instant(moment, self.zone)
+        return moment if by_clock else instant(min(max(moment, YEARS[0]), YEARS[1]), self.zone)
 
     @property
     def timed(self) -> bool:

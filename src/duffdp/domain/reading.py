@@ -22,7 +22,8 @@ DAY = 86_400_000_000  # in microseconds
 EPOCH = dt.datetime(1970, 1, 1)
 _MISSING = np.iinfo(np.int64).min  # how numpy writes NaT
 _MICROSECOND = dt.timedelta(microseconds=1)
-_YEARS = tuple((end - EPOCH) // _MICROSECOND for end in (dt.datetime.min, dt.datetime.max))
+# What Python's times reach from and to; bounds lie within, records need not.
+YEARS = tuple((end - EPOCH) // _MICROSECOND for end in (dt.datetime.min, dt.datetime.max))
 # Bounds lie within the years 1 to 9999, and no unit overflows in microseconds between these.
 _CONVERTIBLE = ["0000-01-01", "10001-01-01"]
 FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
@@ -63,7 +64,7 @@ def bound(value: Any) -> tuple[str, Fraction] | None:
 
 
 def _position(moment: int | None, days: bool) -> tuple[str, Fraction] | None:
-    if moment is None or not _YEARS[0] <= moment <= _YEARS[1]:
+    if moment is None or not YEARS[0] <= moment <= YEARS[1]:
         return None
     return ("date", Fraction(moment // DAY)) if days else ("datetime", Fraction(moment))
 

@@ -227,9 +227,10 @@ def _quotient(gap: Array, step: int, limit: int) -> Array:
 
 
 def clamp(keys: Keys, low: float, high: float) -> Keys:
-    """Keys within bounds; what needs no clamping is not copied."""
-    # The places of the least and the largest key are found sooner than these themselves.
-    if keys.size and (keys.item(keys.argmin()) < low or keys.item(keys.argmax()) > high):
+    """Keys within bounds, where nan stays nan; what needs no clamping is not copied."""
+    # The places of the least and the largest key are found sooner than these themselves. A nan is
+    # both, and no comparison with it holds: then all keys are clamped.
+    if keys.size and not (low <= keys.item(keys.argmin()) and keys.item(keys.argmax()) <= high):
         return keys.clip(low, high)
     return keys
 

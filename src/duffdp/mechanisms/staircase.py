@@ -7,7 +7,6 @@ values grows by `sensitivity`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import add
 from typing import Any, ClassVar
 
 from duffdp._evidence import Totals
@@ -79,7 +78,10 @@ class Staircase(StaircaseErrors):
         # The guarantee holds for every public width from 1 to the sensitivity.
         width = min(max(best_width(self.epsilon, sensitivity, numbers), 1), sensitivity)
         noise = staircases(self._epsilon, sensitivity, width, numbers, len(groups), source)
-        return [list(map(add, *pair)) for pair in zip(groups, noise, strict=True)]
+        return [
+            [number + extra for number, extra in zip(*pair, strict=True)]
+            for pair in zip(groups, noise, strict=True)
+        ]
 
     def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
         """A column for each number, with noise for every group."""
