@@ -75,7 +75,7 @@ SENTENCES = {
         lambda: [triangles(), triangles()],
     ),
     # who is protected
-    "a row": ("This protects a person if a person has one row.", median, lambda: median(**PERSON)),
+    "a row": ("This protects a person fully only if the person has one row.", median, lambda: median(**PERSON)),
     "a person": (
         "All rows with the same value of “p” together: the guarantee covers them all at once.",
         lambda: median(**PERSON),
@@ -111,8 +111,8 @@ SENTENCES = {
         lambda: count(**PERSON, contributions=2),
     ),
     "people in groups": (
-        "People: each counts once in each of at most 5 groups, by one of their rows that was "
-        "picked at random.",
+        "People: each counts once in each of at most 5 groups, by one of their rows, picked "
+        "at random.",
         lambda: count(**ONE_EACH),
         lambda: count(**PERSON, **GROUPS),
     ),
@@ -143,33 +143,33 @@ SENTENCES = {
     ),
     # how wrong it can be
     "interval of picked rows": (
-        "the exact answer for the records, of the rows that were picked,",
+        "the exact answer for the rows that were picked is in the interval",
         lambda: median(interval=0.9, **PERSON),
         lambda: median(interval=0.9),
     ),
     "interval of the data": (
-        "probability the exact answer for the records lies in the interval",
+        "probability the exact answer for the records is in the interval",
         lambda: median(interval=0.9),
         lambda: median(interval=0.9, covers="population"),
     ),
     "interval of a population": (
-        "With at least 90% probability the answer for the population that the records were drawn "
-        "from independently, may have any distribution, is in the interval.",
+        "With at least 90% probability the answer for the population, from which the records "
+        "were sampled independently and which may have any distribution, is in the interval.",
         lambda: median(interval=0.9, covers="population"),
         lambda: median(interval=0.9),
     ),
     "interval of each group": (
-        "lies in the interval, for each group individually.",
+        "is in the interval, for each group individually.",
         lambda: median(interval=0.9, **GROUPS),
         lambda: median(interval=0.9, **GROUPS, simultaneous=True),
     ),
     "intervals together": (
-        "lies in the interval, for all groups together.",
+        "is in the interval, for all groups at once.",
         lambda: median(interval=0.9, **GROUPS, simultaneous=True),
         lambda: median(interval=0.9, **GROUPS),
     ),
     "withheld": (
-        "Numbers of groups with a noisy size below 6 are withheld.",
+        "Numbers of groups with a noisy size below 6 are withheld,",
         lambda: median(**GROUPS, suppress_below=6),
         lambda: median(**GROUPS, suppress_below=5),
     ),
@@ -183,7 +183,7 @@ SENTENCES = {
         lambda: median(**THREE_EACH, suppress_below=6),
         lambda: median(**ONE_EACH, suppress_below=6),
     ),
-    "people of a bound": ("people would have to join", lambda: median(**PERSON), median),
+    "people of a bound": ("people would make this the exact answer", lambda: median(**PERSON), median),
     "each group": (
         "This holds for each group individually.",
         lambda: median(**GROUPS),
@@ -257,7 +257,7 @@ def test_what_a_ledger_says(tmp_path):
     said = {
         "other releases: 0": [True, False, False],
         "The ledger was not charged for all of this report": [False, True, False],
-        "No ledger was kept with this page": [False, False, True],
+        "This report has no ledger": [False, False, True],
         "Total epsilon 1 of 4, according to the ledger.": [True, False, False],
         "The ledger of this report was not charged for all of it.": [False, True, False],
         "There is no ledger that shows what else was spent.": [False, False, True],

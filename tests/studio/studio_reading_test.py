@@ -93,7 +93,7 @@ def ask(page, column, lower, upper, statistic):
 def test_a_german_file_is_read_as_it_is_written(page):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
     assert "is the header" not in page.inner_text("#outcome")
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     ask(page, "Geldbuße", "0", "5000", "mean")
@@ -118,7 +118,7 @@ def test_a_german_file_is_read_as_it_is_written(page):
 
 def test_dates_have_the_layout_of_the_file(page):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     page.fill("#date_format", "%d.%m.%Y")
@@ -132,7 +132,7 @@ def test_a_sheet_is_chosen_and_titles_are_skipped(page):
     rebuilt(page, lambda: page.select_option("#source", "grades.xlsx"))
     assert page.locator("#part option").all_inner_texts() == ["Deckblatt", "Noten"]
     rebuilt(page, lambda: page.select_option("#part", label="Noten"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "2")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     page.fill("#types", "Note = double")
@@ -211,7 +211,7 @@ def test_wrong_reading_options_are_told_in_words(tmp_path, fields, said):
 
 def test_a_first_look_says_what_is_ignored_and_proposes_bounds(page, folder):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     rebuilt(page, lambda: page.select_option("#decimal", ","))

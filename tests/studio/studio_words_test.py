@@ -60,7 +60,7 @@ def test_the_budget_on_the_pages(folder, spent, epsilon, after):
         confirmation = visitor.get(f"/release/{visitor.asked(fields)}").text
         assert f"{3 - spent} of 3 is left now" in confirmation
         assert (f"{after} will be left" in confirmation) == fits
-        assert (f"Pay epsilon {epsilon} and release" in confirmation) == fits
+        assert (f"Spend epsilon {epsilon} and release" in confirmation) == fits
         assert ("that is too little" in confirmation) == (not fits)
         release(visitor, fields, "made" if fits else "failed")
     assert Ledger(folder / "budget.db").spent() == (spent + float(epsilon) if fits else spent)
