@@ -392,6 +392,7 @@ BY: Parameter[Any] = Parameter(
     kind="text",
     repeated=True,
     metavar="COLUMN",
+    label="Groups by",
 )
 KEYS: Parameter[Any] = Parameter(
     name="keys",
@@ -412,6 +413,7 @@ KEYS: Parameter[Any] = Parameter(
     kind="list",
     repeated=True,
     metavar="A,B,...",
+    label="Groups",
 )
 FINDING: Parameter[Fraction | None] = Parameter(
     name="finding",
@@ -488,7 +490,7 @@ UNIT: Parameter[str | None] = Parameter(
     convert=_anything,
     annotation="str | None",
     metavar="COLUMN",
-    label="Person",
+    label="Who is protected",
     aliases=("privacy_unit",),
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
@@ -502,7 +504,7 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
     convert=_whole(1),
     annotation="int",
     kind="whole",
-    label="Rows per person",
+    label="Rows used per person",
     aliases=("max_rows_per_person",),
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
@@ -550,7 +552,7 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
     annotation="float | None",
     kind="number",
     metavar="CONFIDENCE",
-    label="Confidence of intervals",
+    label="Intervals",
 )
 COVERS: Parameter[Covers] = Parameter(
     name="covers",
@@ -609,7 +611,7 @@ LEDGER: Parameter[Any] = Parameter(
     convert=_anything,
     kind="file",
     metavar="PATH",
-    label="Ledger",
+    label="Budget file",
 )
 DATASET: Parameter[Any] = Parameter(
     name="dataset",
@@ -706,7 +708,7 @@ THOUSANDS: Parameter[str | None] = Parameter(
     convert=lambda value: value if value in THOUSANDS_MARKS else None,
     annotation="str | None",
     metavar="MARK",
-    label="Mark between thousands",
+    label="Thousands separator",
 )
 DATE_FORMAT: Parameter[Any] = Parameter(
     name="date_format",
@@ -777,7 +779,7 @@ Q: Parameter[Fraction] = Parameter(
     metavar="SHARE",
     repeated=True,
     positional=True,
-    label="quantiles from 0 to 1",
+    label="quantiles",
 )
 QS: Parameter[tuple[Fraction, ...]] = Parameter(
     name="qs",
@@ -806,7 +808,7 @@ TRIM: Parameter[Fraction] = Parameter(
 TOP_K: Parameter[int] = Parameter(
     name="k",
     help="The number of values to list: 1 or more.",
-    rule="a whole number of 1 or more: the number of values to list",
+    rule="a whole number of 1 or more",
     example=5,
     convert=_whole(1),
     annotation="int",
@@ -818,7 +820,7 @@ TOP_K: Parameter[int] = Parameter(
 STAR_EDGES: Parameter[int] = Parameter(
     name="k",
     help="The number of edges of each star: 2 or more.",
-    rule="a whole number of 2 or more: the number of edges of each star",
+    rule="a whole number of 2 or more",
     example=2,
     convert=_whole(2),
     annotation="int",

@@ -139,7 +139,7 @@ def test_completion_of_another_shell(tmp_path):
         (("--simultaneous",), "--simultaneous needs --interval"),
         (("--interval", "2"), "--interval must be a confidence"),
         (("--contributions", "two"), "'--contributions': 'two' is not a valid integer"),
-        (("--interval", "wide"), "'--interval': 'wide' is not a valid float"),
+        (("--interval", "wide"), "'--interval': 'wide' is not a number"),
         (("--mechanism", "worst"), "'--mechanism': 'worst' is not one of 'best', 'duff'"),
         (("--intervall", "2"), "--interval"),
         (("--where", "age >"), "--where \"age >= 18 AND ward <> 'ER'\""),

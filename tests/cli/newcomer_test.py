@@ -108,7 +108,7 @@ def test_people_in_one_court_each(fines):
     notes = "\n".join(note.worded() for note in table_notes(table))
     assert "each person is counted in one group, chosen at random" in notes
     assert "groups_per_person=2 counts people in two, and doubles the noise" in notes
-    assert "intervals are for the rows that were picked" in notes
+    assert "intervals cover the rows that were picked" in notes
 
 
 def table_notes(table):
@@ -203,7 +203,7 @@ def test_a_large_epsilon_is_called_so(fines, run):
         ({"by": "Gericht", "keys": "AG01"}, "To pass values themselves, pass a list"),
         (
             {"by": "Gerichte", "keys": ["AG01"]},
-            "does not name a column 'Gerichte'. Check skip_rows",
+            "there is no column 'Gerichte' in the header, line",
         ),
     ],
 )
@@ -223,7 +223,7 @@ def test_habits(fines, options, said):
         (("medain",), "Did you mean 'median'"),
         (("avg",), "Did you mean 'mean'"),
         (("run",), "duffdp table"),
-        (("median", "-c", "Geldbusse"), "does not name a column 'Geldbusse'. Check --skip-rows"),
+        (("median", "-c", "Geldbusse"), "there is no column 'Geldbusse' in the header, line"),
         (("median", "-c", "Geldbuße", "--by", "Gericht"), "--by Gericht needs --keys"),
         (
             *(("median", "-c", "Geldbuße", "--by", "Gericht", "--keys", "a", "--keys", "b"),),

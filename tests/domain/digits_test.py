@@ -410,7 +410,7 @@ WRONG = [
     ((3, 1, None), "largest"),
     ((3, 1.234, 10), "at most 3 significant digits, got 1.234"),
     ((1, 1, 25), "at most 1 significant digits"),
-    ((3, 10, 10), "below the largest"),
+    ((3, 10, 10), "below largest"),
     ((3, 10, 1), "swapped"),
 ]
 

@@ -192,7 +192,10 @@ BAD = {
     "no such user": (lambda: postgres.address(PEOPLE, "nobody:hunter2"), REFUSED),
     "no such database": (lambda: postgres.address(PEOPLE, database="none"), REFUSED),
     "a wrong password": (lambda: guarded(PEOPLE, "hunter2"), "refused the password"),
-    "no password": (lambda: postgres.address(PEOPLE, "guarded"), "asks for a password"),
+    "must not contain a password": (
+        lambda: postgres.address(PEOPLE, "guarded"),
+        "asks for a password",
+    ),
     "no right to a schema": (lambda: guarded("closed.people"), "may not read it"),
     "no right to a table": (lambda: guarded("clinic.rich"), "may not read it"),
     "a sign that is not escaped": (lambda: "postgresql://ann:hun@ter2@host/db::t", "%40"),
@@ -311,7 +314,7 @@ def test_a_connection_is_lost(tmp_path, monkeypatch, call):
         return real(self, rows)
 
     monkeypatch.setattr(PostgresTable, "fetch", fetch)
-    with pytest.raises(UnsupportedData, match=r"the query failed .* connection open") as raised:
+    with pytest.raises(UnsupportedData, match=r"the query failed .* connection is open") as raised:
         duffdp.median(data, ledger=ledger.call("a"), **INCOME)
     charged = "epsilon 500 was charged to the data set 'data' and stays charged"
     again = "the same call with the call id 'a' costs epsilon 500"

@@ -183,7 +183,7 @@ def test_the_records_are_poisonous():
 def test_a_result_can_be_kept():
     check = check_engine(pl.DataFrame())
     assert EngineCheck.from_dict(json.loads(json.dumps(check.to_dict()))) == check
-    with pytest.raises(ValueError, match="no result of check_engine"):
+    with pytest.raises(ValueError, match="not a result of check_engine"):
         EngineCheck.from_dict({"engine": "polars"})
 
 

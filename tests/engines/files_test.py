@@ -576,10 +576,10 @@ def test_a_misfit_in_json_is_found_neither_before_nor_after_the_charge(tmp_path)
 
 def test_json_that_is_not_lines(tmp_path):
     (tmp_path / "t.json").write_text('[{"x": 1}]')
-    with pytest.raises(UnsupportedData, match="Write JSON lines"):
+    with pytest.raises(UnsupportedData, match="Save it as JSON lines"):
         rows(tmp_path / "t.json", ["x"])
     (tmp_path / "t.jsonl").write_text('{"x": 1}\n')
-    with pytest.raises(UnsupportedData, match="one must be named"):
+    with pytest.raises(UnsupportedData, match="so the column is required"):
         rows(tmp_path / "t.jsonl", [])
 
 
@@ -612,7 +612,7 @@ def test_patterns_and_folders(tmp_path):
             )
             with pytest.raises(UnsupportedData, match=r"headers of .* differ"):
                 rows(tmp_path / folder, ["a", "b"])
-    with pytest.raises(UnsupportedData, match="of one kind"):
+    with pytest.raises(UnsupportedData, match="have one type"):
         rows(tmp_path, ["a"])
 
 

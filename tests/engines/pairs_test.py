@@ -170,7 +170,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
         ((X, Y), {"unit": "p"}, DuffError, "need a table"),
         (("x", "y"), {"data": FRAME, "by": "y", "keys": [1]}, DuffError, "by must not name"),
         (("x", "y"), {"data": FRAME, "unit": "x"}, DuffError, "unit must not name"),
-        (("x", "y"), {"data": FRAME["x"]}, DuffError, "one series"),
+        (("x", "y"), {"data": FRAME["x"]}, DuffError, "a single series"),
         ((X, Y), {"bounds": None}, BoundsError, "bounds are missing"),
         ((X, Y), {"bounds": (dt.date(2024, 1, 1), dt.date(2025, 1, 1))}, BoundsError, "numbers"),
         ((X, Y), {"bounds": (0, 1), "step": 2.0**-50}, BoundsError, "Pass a larger step"),

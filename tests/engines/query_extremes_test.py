@@ -47,7 +47,7 @@ def test_a_constant_that_fails_is_refused_before_a_charge(part, tmp_path):
         f"SELECT {part} AS x, hiv FROM data",
         f"SELECT hiv, max({part}) AS x FROM data GROUP BY hiv",
     ):
-        with pytest.raises(DuffError, match=r"a constant that cannot be evaluated.*DuckDB says"):
+        with pytest.raises(DuffError, match=r"a constant that cannot be evaluated.*DuckDB reports"):
             duffdp.count(Query("nowhere.csv", text), epsilon=1, unit="hiv", ledger=book)
     assert book.spent() == 0
 

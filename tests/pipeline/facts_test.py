@@ -100,7 +100,7 @@ def test_what_is_no_release_is_refused():
         whole | {"loss": {}},
         whole | {"time": 3},
     ):
-        with pytest.raises(DuffError, match="not what to_dict"):
+        with pytest.raises(DuffError, match="not a dictionary from to_dict"):
             Release.from_dict(wrong)
 
 

@@ -226,7 +226,7 @@ def test_a_count_below_none_ends_there():
 @pytest.mark.parametrize("statistic", [{"statistic": "count"}, {"statistic": "sum", **AGE}])
 def test_noise_tells_nothing_of_a_population(statistic):
     asked = {"column": "x", "interval": 0.95, "covers": "population"}
-    with pytest.raises(DuffError, match=r'records at hand.*covers="data"'):
+    with pytest.raises(DuffError, match=r'only cover the data.*covers="data"'):
         Plan([{**statistic, **asked}], epsilon=1)
 
 

@@ -163,7 +163,7 @@ def test_bounds_and_keys_that_are_passed():
     assert (age.missing, age.readable, age.inside) == pytest.approx((0.1, 0.9, 0.7))
     assert (sex.listed, sex.unreadable, sex.missing) == pytest.approx((0.5, 0.25, 0.25))
     assert look.bounds == {"age": (18, 120)}
-    assert any("lie outside the bounds" in line for line in look.remarks)
+    assert any("are outside of the bounds" in line for line in look.remarks)
     assert any("not among the keys" in line for line in look.remarks)
 
 
@@ -212,7 +212,7 @@ def test_files_without_a_list_of_columns(tmp_path):
     path.write_text('{"x": 7}\n{"x": "k.A."}\n{"y": 1}\n{"x": 9}\n')
     look = duffdp.profile(path, epsilon=SURE, columns=["x"])
     assert look.columns["x"].unreadable == look.columns["x"].missing == 0.25
-    with pytest.raises(UnsupportedData, match="one must be named"):
+    with pytest.raises(UnsupportedData, match="so the column is required"):
         duffdp.profile(path, epsilon=1)
 
 

@@ -273,7 +273,7 @@ def test_a_table_is_stored_and_read_again():
     assert again.to_arrow() == table.to_arrow()
     assert again != surely()
     for wrong in ({}, {"measures": []}, {**table.to_dict(), "measures": [{"name": "count"}]}):
-        with pytest.raises(DuffError, match="not what to_dict"):
+        with pytest.raises(DuffError, match="not a dictionary from to_dict"):
             Table.from_dict(wrong)
 
 
@@ -293,12 +293,20 @@ WRONG = [
     ({"age": []}, {}, "the column 'age' of the table has no statistic"),
     ({"age": True}, {}, "the column 'age' of the table: statistic must be one of"),
     ({"age": 1.5}, {}, "q must be a number from 0 to 1"),
-    ({3: "median"}, {}, "a column is named by a text"),
+    ({3: "median"}, {}, "the name of a column must be text"),
     ({"age": "slope"}, {}, "age_slope: slope is not a statistic of one column"),
     ({"age": "triangles"}, {}, "age_triangles: triangles is not a statistic of one column"),
-    ({"age": {"statistic": "median", "by": "ward"}}, {}, "'by', which is for the whole table"),
-    ({"age": {"statistic": "median", "weight": 2}}, {}, "'weight', which is for the whole table"),
-    ({"age": {"statistic": "median", "name": 3}}, {}, "name must be a text"),
+    (
+        {"age": {"statistic": "median", "by": "ward"}},
+        {},
+        "'by', which can only be set for the whole table",
+    ),
+    (
+        {"age": {"statistic": "median", "weight": 2}},
+        {},
+        "'weight', which can only be set for the whole table",
+    ),
+    ({"age": {"statistic": "median", "name": 3}}, {}, "name must be text"),
     ({"age": {"statistic": "trimmed_mean"}}, {}, r"^age_trimmed_mean: trimmed_mean needs trim"),
     ({"age": {"statistic": "median", "steps": 2}}, {}, r"^age_median: median has an unknown"),
     ({"age": "median", "cost": "mean"}, {}, "cost_mean: bounds of the column 'cost' are missing"),

@@ -361,7 +361,7 @@ days = "days"
         ({"names": {"days_median": "Cases", "count": "Cases"}}, "two columns"),
         ({"labels": {"court": {"x": "X"}}}, "labels of court has an unknown entry"),
         ({"labels": {"town": {"a": "X"}}}, "labels has an unknown entry 'town'"),
-        ({"labels": {"court": {"a": "X", "b": "X"}}}, "two keys one label"),
+        ({"labels": {"court": {"a": "X", "b": "X"}}}, "two keys the same label"),
         ({"labels": {"court": "codes.csv"}}, "labels must be"),
         ({"shown_in": {"days": "%"}}, "is no share"),
         ({"shown_in": {"nights": "days"}}, "unknown entry 'nights'"),

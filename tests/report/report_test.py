@@ -79,13 +79,13 @@ def test_means_and_sums_with_noise(page):
     records = [3.0, 4.0, 5.0] * 100
     given = {"epsilon": 1.0, "bounds": (0, 10)}
     text = page(duffdp.mean(records, **given))
-    assert "off by about 9.931 divided by the number of records" in text
+    assert "at most about 9.931 divided by the number of records" in text
     assert "the values to which records are rounded: from 0 to 10" in text
     assert "biased towards the other records" in page(
         duffdp.mean(records, **given, mechanism="clipped")
     )
     text = page(duffdp.sum([3, 4, 5], epsilon=1.0, bounds=(0, 1000), step=1))
-    assert "at most 2,996 away from the sum of what the records count as" in text
+    assert "at most 2,996 away from the exact sum of the clamped and rounded records" in text
     assert "staircase noise" in text
 
 
@@ -120,7 +120,7 @@ def test_an_edge_is_no_person(page):
         assert "for an edge that is in all of them" in text
         assert "the nodes of the graph, 30 in all" in text
         assert "A node with all of its edges is not protected" in text
-        for word in ("picked", "row of the table", "about you", "whoever has", "bounds"):
+        for word in ("picked", "row of the table", "about you", "anyone with", "bounds"):
             assert word not in text
     assert "2-stars" in text
 
@@ -166,7 +166,7 @@ def test_a_statistic_of_ones_own_is_called_what_it_is(page):
     release = duffdp.release(Largest(), range(9), epsilon=1.0, bounds=(0, 9), step=1)
     text = page(release)
     assert "Largest" in text
-    assert "no bound is known" in text
+    assert "No error bound is known" in text
 
 
 @pytest.mark.parametrize("name", ["mode", "quantile"])
@@ -179,7 +179,7 @@ def test_a_statistic_of_ones_own_cannot_pass_for_another(name):
 
     largest = Largest()
     largest.name = name
-    with pytest.raises(DuffError, match="the name of a statistic of the library"):
+    with pytest.raises(DuffError, match="already the name of a statistic"):
         duffdp.release(largest, range(9), epsilon=1.0, bounds=(0, 9), step=1)
 
 
@@ -287,7 +287,7 @@ def test_budget(page):
     assert dict(numbers) == {
         "this page": "1.5",
         "other releases": "0",
-        "all so far": "1.5",
+        "spent in total": "1.5",
         "left": "3.5",
     }
     assert "was not charged for all of this report" not in text
@@ -315,7 +315,7 @@ def test_another_mechanism_has_no_bound(page):
         3, delta="1/1000000", mechanism="laplace", utility=None, domain=nine
     )
     text = page(release)
-    assert "no bound is known" in text
+    assert "No error bound is known" in text
     assert "Delta is 1e-06" in text
 
 
@@ -339,7 +339,7 @@ def test_bad_releases(wrong, tmp_path):
 def test_bad_paths(tmp_path):
     release = duffdp.median([1], **GIVEN)
     for name in ("page.pdf", "page", "page.html.gz"):
-        with pytest.raises(DuffError, match=r"ends in \.html or \.md"):
+        with pytest.raises(DuffError, match=r"must end in \.html or \.md"):
             duffdp.report.write(release, tmp_path / name)
     with pytest.raises(DuffError, match="cannot be written"):
         duffdp.report.write(release, tmp_path / "missing" / "page.html")
@@ -493,9 +493,9 @@ def test_what_counts_say(page):
     words = page(duffdp.histogram(COUNTED, column="g", categories=["a"], epsilon=1))
     assert "the values that are counted, and no others: a" in words
     together = page(duffdp.histogram(COUNTED, bins=[0, 5], adds_up=True, **given))
-    assert "no bound is known" in together
+    assert "No error bound is known" in together
     top = page(duffdp.top(COUNTED, 2, column="g", categories=["a", "b"], epsilon=1))
-    assert "noise on the number of records of every possible answer" in top
+    assert "noise on the count of every possible answer" in top
     assert "the 2 possible answers: a, b" in top
     grouped = page(
         duffdp.share(COUNTED, between=(0, 5), by="g", keys=["a", "b"], column="x", epsilon=400)

@@ -75,7 +75,11 @@ SENTENCES = {
         lambda: [triangles(), triangles()],
     ),
     # who is protected
-    "a row": ("This protects a person fully only if the person has one row.", median, lambda: median(**PERSON)),
+    "a row": (
+        "This protects a person fully only if the person has one row.",
+        median,
+        lambda: median(**PERSON),
+    ),
     "a person": (
         "All rows with the same value of “p” together: the guarantee covers them all at once.",
         lambda: median(**PERSON),
@@ -183,7 +187,11 @@ SENTENCES = {
         lambda: median(**THREE_EACH, suppress_below=6),
         lambda: median(**ONE_EACH, suppress_below=6),
     ),
-    "people of a bound": ("people would make this the exact answer", lambda: median(**PERSON), median),
+    "people of a bound": (
+        "people would make this the exact answer",
+        lambda: median(**PERSON),
+        median,
+    ),
     "each group": (
         "This holds for each group individually.",
         lambda: median(**GROUPS),

@@ -105,7 +105,7 @@ def test_bias_follows_from_what_was_asked():
         assert words in said
     said = told(release_facts.release("a", name="mode", domain=Categories(["a", "b"])))[0]["Bias"]
     assert "Values that are not listed or in no bin are dropped." in said
-    for words in ("nearest bound", "Groups", "Of a person"):
+    for words in ("nearest bound", "Groups", "per person are used"):
         assert words not in said
 
 
@@ -134,7 +134,7 @@ def test_a_seed_is_an_open_point():
         ({"bound": "x"}, "Did you mean 'bounds'"),
         ({"bounds": ""}, "must be a text"),
         ({"bounds": 3}, "must be a text"),
-        ("the form", "texts by what they are about"),
+        ("the form", "a mapping from topics to text"),
     ],
 )
 def test_bad_sources(wrong, words, tmp_path):

@@ -181,7 +181,7 @@ def test_a_simulation_follows(page):
 def test_more_than_the_budget_has_is_refused(page, folder):
     use_budget(page, "little.db")
     change(page, "#epsilon", "5")
-    page.wait_for_selector("text=The budget does not cover this table")
+    page.wait_for_selector("text=The budget is too small for this table")
     assert page.is_disabled("#release")
     picture(page, "refused")
     assert not (folder / "little.db").exists()

@@ -171,7 +171,7 @@ def test_a_password_is_not_shown(tmp_path):
     secret = "postgresql://ann:hunter2@localhost/clinic::people"
     with visit(tmp_path) as visitor:
         page = visitor.post("/plan", [*FORM, ("server", secret)]).text
-        assert "takes no password" in page
+        assert "must not contain a password" in page
         assert "hunter2" not in page
         outcome = visitor.post("/preview", [*FORM, ("server", secret)]).text
         assert "hunter2" not in outcome
@@ -195,7 +195,7 @@ def test_databases_of_the_folder_are_offered_and_ledgers_are_not(tmp_path: Path)
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ([("types", "age")], "types are written as"),
+        ([("types", "age")], "each line of types must look like"),
         ([("types", "age = number")], "must be one of"),
         ([("skip_rows", "many")], "must be a number"),
         ([("date_format", "%Q")], "Layout of dates"),
@@ -249,7 +249,7 @@ def test_a_look_that_fails_costs_nothing(tmp_path):
         )
         answer = visitor.post("/profile", [*form, ("profile_epsilon", "4")])
         shown = visitor.get(answer.headers["location"]).text
-        assert "The budget does not cover it" in shown
+        assert "The budget is too small" in shown
         answer = visitor.post("/profile", [*form, ("profile_epsilon", "1")])
         number = answer.headers["location"].rpartition("/")[2]
         (tmp_path / "ages.csv").unlink()

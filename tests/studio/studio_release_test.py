@@ -38,7 +38,7 @@ def test_from_a_plan_to_a_page(folder):
         number = visitor.asked(changed(AGES, title="Ages", author="Office"))
         page = visitor.get(f"/release/{number}").text
         assert "Spend epsilon 1 and release" in page
-        assert "made with a whole budget of 3" in page
+        assert "created with a total budget of 3" in page
         assert not (folder / "budget.db").exists()
         assert visitor.get(f"/release/{number}/table.csv").status_code == 400
         visitor.start(number)
@@ -137,7 +137,7 @@ def test_progress_is_told_as_it_goes(folder):
 def test_what_the_budget_does_not_cover_is_refused(folder):
     Ledger(folder / "budget.db", epsilon=0.5)
     with visit(folder) as visitor:
-        assert "does not cover this table" in visitor.post("/preview", AGES).text
+        assert "is too small for this table" in visitor.post("/preview", AGES).text
         number = visitor.asked(AGES)
         page = visitor.get(f"/release/{number}").text
         assert "Nothing was charged" in page

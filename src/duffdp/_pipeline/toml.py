@@ -18,7 +18,7 @@ from duffdp._parameters import (
     documented_options,
 )
 from duffdp.domain import Categories
-from duffdp.errors import DuffError, did_you_mean
+from duffdp.errors import BoundsError, DuffError, did_you_mean
 
 PIPE = "-"  # the source is what is piped into the command
 REQUIRED = ("source", "epsilon", "release")
@@ -137,7 +137,10 @@ def _with_keys(release: Any, folder: Path) -> Any:
         return release | {"keys": paths}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
-    return release | {"keys": [Categories(part) for part in keys]}
+    try:
+        return release | {"keys": [Categories(part) for part in keys]}
+    except BoundsError as error:
+        raise error.about_other("categories", "keys") from None
 
 
 def _in_folder(part: Any, folder: Path) -> Any:

@@ -94,7 +94,10 @@ def _typed(value: Any) -> str:
 
 _LABELS = {
     parameter.name: parameter.label
-    for parameter in (*RELEASE_OPTIONS, *TEXT_FILE_OPTIONS, EPSILON, LEDGER)
+    for parameter in (
+        *(parameter for choice in CHOICES.values() for parameter in choice.parameters),
+        *(*RELEASE_OPTIONS, *TEXT_FILE_OPTIONS, EPSILON, LEDGER),
+    )
     if parameter.label
 }
 FORM = FormDialect()

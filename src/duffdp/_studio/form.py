@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
-from duffdp._studio.choices import CHOICES, FORM, read_text
+from duffdp._studio.choices import CHOICES, FORM, placeholder, read_text
 from duffdp._studio.folder import TABLE_SEPARATOR, is_text
 from duffdp._text import value, visible
 from duffdp.errors import DuffError
@@ -384,8 +384,15 @@ def _statistics(i: int, column: ColumnFields) -> list[Any]:
     for name in column.statistics:
         words: dict[str, Any] = {}
         for parameter in CHOICES[name].parameters:
-            if text := column.parameters.get((name, parameter.name), ""):
-                at = f"{name}.{parameter.name}.{i}"
+            at = f"{name}.{parameter.name}.{i}"
+            text = column.parameters.get((name, parameter.name), "")
+            if not text and parameter.required and name != "quantile":
+                raise FieldError(
+                    at,
+                    f"{CHOICES[name].title} of {visible(column.name)!r:.60} needs: "
+                    f"{parameter.label}. Type for example {placeholder(parameter)}.",
+                )
+            if text:
                 try:
                     words[parameter.name] = read_text(parameter, text)
                 except DuffError as error:

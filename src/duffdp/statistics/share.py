@@ -21,13 +21,7 @@ def _read_values(values: Any) -> Categories | None:
     try:
         return Categories(values)
     except BoundsError as error:
-        raise BoundsError(*map(_about_values, error.parts)) from None
-
-
-def _about_values(part: str | Argument) -> str | Argument:
-    """A part of an error about categories, for the parameter `values`."""
-    is_name = isinstance(part, Argument) and part.name == "categories"
-    return Argument("values", part.value) if isinstance(part, Argument) and is_name else part
+        raise error.about_other("categories", "values") from None
 
 
 def _read_between(between: Any) -> Bins | None:
@@ -59,7 +53,7 @@ SHARE_VALUES: Parameter[Categories | None] = Parameter(
     annotation="Iterable[Any] | None",
     kind="list",
     metavar="A,B,...",
-    label="or these values",
+    label="values in this list",
 )
 BETWEEN: Parameter[Bins | None] = Parameter(
     name="between",
