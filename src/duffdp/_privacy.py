@@ -125,6 +125,11 @@ class PrivacyUnit(Worded):
             return f"people{where and f', once{where}'}"
         return f"rows of people, at most {self.contributions} each{where}"
 
+    @property
+    def protected(self) -> str:
+        """Text for what epsilon protects: row of the data, edge, or the name of the column."""
+        return "row of the data" if self.kind == "row" else str(self)
+
     def _facts(self) -> tuple[Any, ...]:
         return self.kind, self.column, self.contributions, self.groups_per_person
 

@@ -57,7 +57,7 @@ def test_a_table(call, plan):
         *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75")
     ]
     assert [line.split()[0] for line in lines] == ["Female", "Male", "all"]
-    assert caption == "2 groups by sex, epsilon=1.5 for each row, intervals 95% each"
+    assert caption == "2 groups by sex, epsilon=1.5 for each row of the data, intervals 95% each"
     code, _, err = call("table", plan)
     assert (code, left(plan)) == (3, 0.5)
     assert "requested epsilon 1.5, remaining 0.5" in err

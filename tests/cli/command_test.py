@@ -100,7 +100,7 @@ def test_files_out(call, tmp_path):
         assert duckdb.sql(f"SELECT value FROM '{file}'").fetchall() == [(37,)]
     file = tmp_path / "m.txt"
     assert call("median", ADULT, *AGES, "-e", SURE, "--out", file)[0] == 0
-    assert "epsilon 500 for each row" in file.read_text()
+    assert "epsilon 500 for each row of the data" in file.read_text()
     assert "lattice" not in file.read_text()
     _, _, err = call("median", ADULT, *AGES, "-e", SURE, "--explain")
     assert err == "median of age is drawn by lattice(signed)\n"

@@ -289,7 +289,9 @@ def test_a_release_is_a_card_in_a_notebook():
     given = {"bounds": (0, 120), "step": 1, "epsilon": 1, "interval": 0.95}
     card = duffdp.median([31, 35, 40] * 100, **given)._repr_html_()
     assert Read(card).tags == {"div", "p", "span"}
-    assert re.search(r"Median.*35.*\(\d+ to \d+\).*epsilon=1 for each row, interval 95%", card)
+    assert re.search(
+        r"Median.*35.*\(\d+ to \d+\).*epsilon=1 for each row of the data, interval 95%", card
+    )
     assert "<table" in duffdp.describe([31, 35], epsilon=1, bounds=(0, 120))._repr_html_()
     withheld = duffdp.median([1], **given)._repr_html_()
     assert "NOT PRIVATE" not in withheld

@@ -489,7 +489,7 @@ def _caption(name: str, release: Release) -> str:
     rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     if unit.groups_per_person is not None:
         rows += f" in each of up to {unit.groups_per_person} groups"
-    protected = unit.kind if unit.column is None else f"{unit.column} with up to {rows}"
+    protected = unit.protected if unit.column is None else f"{unit.column} with up to {rows}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
     of += "" if release.facts.sql is None else f" from {release.facts.sql}"

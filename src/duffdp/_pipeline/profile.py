@@ -419,7 +419,7 @@ class Profile(Exportable):
         return (
             f"about {self.rows:,} rows{people}; shares are off by at most "
             f"{100 * self.share_error:.2g} points (95% confidence); epsilon={self.epsilon:g} for "
-            f"each {self.unit}{seeded}"
+            f"each {self.unit.protected}{seeded}"
         )
 
     def __str__(self) -> str:

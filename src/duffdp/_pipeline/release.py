@@ -263,7 +263,7 @@ class Release(Exportable):
         value += "" if self.counted is None else f" {self.counted}"
         value += ", intervals hold together" if self.simultaneous else ""
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
-        cost = f"epsilon={self.epsilon:g} for each {self.unit}"
+        cost = f"epsilon={self.epsilon:g} for each {self.unit.protected}"
         return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
@@ -431,7 +431,7 @@ class Release(Exportable):
             plural = "s" if self.grouped or len(self.columns) > self._step else ""
             ends = f", interval{plural} {level} for the {interval.covers}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
-        return f"epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
+        return f"epsilon={self.epsilon:g} for each {self.unit.protected}{ends}{seeded}"
 
     def _caption(self) -> str:
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""

@@ -691,7 +691,7 @@ class Table(Exportable):
             population = " for the population" if self.covers == "population" else ""
             ends = f", intervals {100 * self.confidence:.6g}% {scope}{population}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
-        return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
+        return f"{groups}epsilon={self.epsilon:g} for each {self.unit.protected}{ends}{seeded}"
 
     def _headers(self, measure: Measure) -> list[str]:
         """Headers for people: a count of people is called so, and says where they count, unless

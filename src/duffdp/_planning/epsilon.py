@@ -69,10 +69,11 @@ class EpsilonPlan:
 
     def __str__(self) -> str:
         if self.width is not None:
-            goal = f"with an interval that is {self.width:g} wide on the average"
+            goal = f"interval of the {self.statistic} is {self.width:g} wide on average"
         else:
-            goal = f"within {self.within:g} of the truth with probability {self.probability:g}"
-        result = f"epsilon {self.epsilon:.4g}: {self.statistic} by {self.mechanism} {goal}"
+            error = f"error of the {self.statistic} is at most {self.within:g}"
+            goal = f"{error} with probability {self.probability:g}"
+        result = f"epsilon {self.epsilon:.4g}: {goal} (mechanism {self.mechanism})"
         notes = [f"Simulated: {self.draws} seeded draws for each epsilon."] if self.draws else []
         return "\n".join([result, *notes, NOT_PRIVATE if self.not_private else SYNTHETIC])
 
@@ -150,12 +151,12 @@ def epsilon_for(
     >>> ages = [25, 38, 40, 41, 70] * 20
     >>> grid = {"bounds": (0, 120), "step": 1}
     >>> print(duffdp.epsilon_for(ages, within=3, probability=0.95, **grid, mechanism="duff"))
-    epsilon 0.2085: median by duff within 3 of the truth with probability 0.95
+    epsilon 0.2085: error of the median is at most 3 with probability 0.95 (mechanism duff)
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     >>> shape = {"n": 1000, "bounds": (0, 100), "data_sets": 2}
     >>> print(duffdp.epsilon_for("normal", interval=0.95, width=4, **shape))
-    epsilon 0.05821: median by best with an interval that is 4 wide on the average
-    From synthetic data: it says nothing about any person.
+    epsilon 0.05821: interval of the median is 4 wide on average (mechanism best)
+    Computed from synthetic data, which describes no real person.
     """
     share = _check_goal(within, probability, width, interval)
     sample = SampleOptions(n, group_size, data_sets, draws, seed, half_between)

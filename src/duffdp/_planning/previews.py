@@ -36,7 +36,7 @@ _MIN_POINTS = 2**11  # for the law of one data set, where several share the effo
 NOT_PRIVATE = (
     "NOT PRIVATE: computed from the records without noise. Share it only if the records are public."
 )
-SYNTHETIC = "From synthetic data: it says nothing about any person."
+SYNTHETIC = "Computed from synthetic data, which describes no real person."
 
 
 @dataclass(frozen=True, slots=True)

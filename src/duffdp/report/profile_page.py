@@ -67,7 +67,7 @@ def write_profile(
         "cannot be read.",
         "All numbers are noisy, and so are the remarks and the proposed bounds, which are computed "
         "from them. If you use proposed bounds, state that they were released.",
-        f"The whole profile has epsilon {profile.epsilon:g} for each {profile.unit}.",
+        f"The whole profile has epsilon {profile.epsilon:g} for each {profile.unit.protected}.",
     ]
     if path.suffix.lower() == ".md":
         parts = [f"# {as_markdown(title)}", *map(as_markdown, by), profile.to_markdown().rstrip()]
