@@ -281,7 +281,7 @@ def preview(
         "rank-exponential", "error-exponential", "laplace", "smooth-cauchy", "smooth-cauchy-tight",
         "smooth-pareto", "smooth-laplace" and "smooth-laplace-log-normal".
     delta
-        For the last two.
+        For "smooth-laplace" and "smooth-laplace-log-normal", which need one.
     n
         With a name: how many records.
     group_size

@@ -126,7 +126,7 @@ class Bins:
     ----------
     edges
         Two or more numbers, dates or datetimes in rising order. The first may be -inf and the last
-        inf: then there is nothing outside on that side.
+        inf: then no value is outside on that side.
 
     Privacy
     -------

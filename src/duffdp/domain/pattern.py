@@ -51,8 +51,7 @@ class Members(Protocol):
 
 
 class Pattern:
-    """A public and finite set of possible keys, for releases that find their keys in the data at a
-    price.
+    """A public and finite set of possible keys, of which a release finds those with many rows.
 
     Parameters
     ----------
@@ -68,8 +67,8 @@ class Pattern:
     days
         Instead of `text`: all days from the first to the last one, dates or ISO text.
     false_keys
-        The average number of published keys that occur nowhere. With a smaller number, a key needs
-        more people to be found.
+        The average number of published keys that do not occur in the data. The smaller it is, the
+        more people a key needs to be found.
 
     Privacy
     -------

@@ -78,7 +78,7 @@ class Variance(DistanceStatistic):
     Runtime
     -------
     One pass for the records at both ends and one for exact sums; one step of exact integer
-    arithmetic a level.
+    arithmetic per level.
 
     References
     ----------

@@ -63,7 +63,7 @@ class Query:
     >>> people = duffdp.Query(
     ...     "demo/adult.parquet", "SELECT hours_per_week / 7 AS daily FROM data WHERE age >= 60"
     ... )
-    >>> release = duffdp.median(people, column="daily", epsilon=1e6, bounds=(0, 24), step=0.1)
+    >>> release = duffdp.median(people, column="daily", epsilon=1, bounds=(0, 24), step=0.1, rng=1)
     >>> release.value
     5.7
     """
