@@ -200,7 +200,7 @@ def test_a_large_epsilon_is_called_so(fines, run):
         ({"where": 'Ausgang = "verurteilt"'}, "Put text in single quotes"),
         ({"where": [True, False]}, "a condition written as in SQL"),
         ({"by": "Gericht"}, "by needs keys"),
-        ({"by": "Gericht", "keys": "AG01"}, "To pass values themselves, pass a list"),
+        ({"by": "Gericht", "keys": "AG01"}, "for values themselves pass"),
         (
             {"by": "Gerichte", "keys": ["AG01"]},
             "there is no column 'Gerichte' in the header, line",

@@ -612,7 +612,7 @@ def test_patterns_and_folders(tmp_path):
             )
             with pytest.raises(UnsupportedData, match=r"headers of .* differ"):
                 rows(tmp_path / folder, ["a", "b"])
-    with pytest.raises(UnsupportedData, match="have one type"):
+    with pytest.raises(UnsupportedData, match="must have one format"):
         rows(tmp_path, ["a"])
 
 

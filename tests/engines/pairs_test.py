@@ -153,7 +153,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
 @pytest.mark.parametrize(
     ("arguments", "given", "error", "said"),
     [
-        ((X, Y[:3]), {}, UnsupportedData, "of one length"),
+        ((X, Y[:3]), {}, UnsupportedData, "the same length"),
         ((X, Y), {"data": FRAME}, DuffError, "names of two columns"),
         (("x", "y"), {}, DuffError, "names of two columns"),
         (("x", Y), {"data": FRAME}, DuffError, "names of two columns"),

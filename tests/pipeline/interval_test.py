@@ -336,8 +336,8 @@ def test_commands(call, tmp_path):
     code, out, _ = call("median", ADULT, *AGES, *asked, "--report", page)
     assert code == 0
     assert re.search(r"median +3\d \(3\d to 3\d\)\n", out)
-    assert "with 95% probability the exact answer for the records" in out
-    assert "With at least 95% probability the exact answer for the records lies" in page.read_text()
+    assert "brackets contain the exact answer for the records with 95% probability" in out
+    assert "With at least 95% probability the exact answer for the records is" in page.read_text()
     assert re.search(r"\| 3\d \(3\d to 3\d\) \|", page.read_text())
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", "-f", "csv")[1]
     (row,) = rows(out)

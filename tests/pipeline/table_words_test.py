@@ -363,7 +363,7 @@ days = "days"
         ({"labels": {"town": {"a": "X"}}}, "labels has an unknown entry 'town'"),
         ({"labels": {"court": {"a": "X", "b": "X"}}}, "two keys the same label"),
         ({"labels": {"court": "codes.csv"}}, "labels must be"),
-        ({"shown_in": {"days": "%"}}, "is no share"),
+        ({"shown_in": {"days": "%"}}, "is not a share"),
         ({"shown_in": {"nights": "days"}}, "unknown entry 'nights'"),
     ],
 )

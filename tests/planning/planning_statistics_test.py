@@ -577,7 +577,7 @@ def test_bad_input_is_refused_before_data_are_read(arguments, text):
         ({}, "either within and probability, or width"),
         ({"within": 1, "width": 1}, "got both"),
         ({"within": 1}, "probability must"),
-        ({"width": 1}, "width goes with interval"),
+        ({"width": 1}, "width needs interval"),
         ({"width": 1, "interval": 0.9, "probability": 0.9}, "and not probability"),
         ({"width": -1, "interval": 0.9}, "width must be a finite number"),
     ],
@@ -601,7 +601,7 @@ def test_bad_wishes(wish, text):
             "a list or array of public records",
         ),
         ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds are missing"),
-        ([1, 2], {"bounds": (0, 9), "group_size": 3}, "more than there are records"),
+        ([1, 2], {"bounds": (0, 9), "group_size": 3}, "more than the number of records"),
         ([1, 2], {"statistic": "slope", "bounds": (0, 9)}, "slope needs pairs of records"),
     ],
 )

@@ -172,7 +172,7 @@ def test_dates_and_categories():
         ({"mechanisms": ["gauss"]}, "mechanism must be one of"),
         ({"mechanisms": ["smooth-laplace"]}, "delta must be"),
         ({"mechanisms": ["rank-exponential"], "statistic": "mean"}, "medians and quantiles"),
-        ({"q": 0.3}, "q goes with"),
+        ({"q": 0.3}, "q is only valid for"),
         ({"statistic": "quantile"}, "quantile needs q"),
         ({"bounds": None}, "bounds are missing"),
         (
@@ -180,9 +180,9 @@ def test_dates_and_categories():
             "adds noise to a number",
         ),
         ({"bounds": 3}, "must be a pair"),
-        ({"n": 5}, "n goes with"),
+        ({"n": 5}, "n is only for"),
         ({"data": "gamma", "n": 5}, "data must be a list or array of public records or"),
-        ({"data": "normal"}, "n must be a whole number"),
+        ({"data": "normal"}, "n is missing"),
         ({"data": "normal", "n": 5, "data_sets": 0}, "data_sets must be"),
         (
             {"data": "normal", "n": 5, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))},

@@ -66,7 +66,7 @@ def test_people_groups_and_modes(page):
     mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
     assert "All rows with the same value of “p” together" in text
-    assert "At most 2 rows of each took part" in text
+    assert "At most 2 rows per person were used" in text
     assert "beyond those that the closest possible answer needs" in text
     assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
     assert "This holds for each group individually" in text
@@ -282,10 +282,10 @@ def test_budget(page):
         [duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger()
     )
     numbers = re.findall(
-        r"(this page|other releases|all so far|left)[ |:]+(?:epsilon = )?([\d.]+)", text
+        r"(this report|other releases|spent in total|left)[ |:]+(?:epsilon = )?([\d.]+)", text
     )
     assert dict(numbers) == {
-        "this page": "1.5",
+        "this report": "1.5",
         "other releases": "0",
         "spent in total": "1.5",
         "left": "3.5",

@@ -239,7 +239,7 @@ SENTENCES = {
     ),
     "bias of bounds": ("Values outside of the bounds count as the nearest bound", median, count),
     "bias of groups": ("Groups that are not listed are dropped.", lambda: count(**GROUPS), count),
-    "unit of a row": ("Unit One row. A person", median, lambda: median(**PERSON)),
+    "unit of a row": ("Unit One row. Somebody", median, lambda: median(**PERSON)),
     "unit of a person": ("Unit One person, identified by “p”.", lambda: median(**PERSON), median),
     "replaced": (
         "for which epsilon is 2",

@@ -38,8 +38,8 @@ def told(releases, **given):
 @pytest.mark.parametrize(
     ("unit", "words", "others"),
     [
-        (PrivacyUnit("row"), "One row. A person with several rows is not", "person"),
-        (PEOPLE, "One person, identified by “patient”. Not protected: ", "row"),
+        (PrivacyUnit("row"), "One row. Somebody with several rows is not", "person"),
+        (PEOPLE, "One person, identified by “patient”. Not fully protected: ", "row"),
         (PrivacyUnit("edge"), "One edge. A node with all of its edges is not", "row"),
     ],
 )
@@ -101,7 +101,12 @@ def test_what_was_not_given_needs_no_source():
 def test_bias_follows_from_what_was_asked():
     person = release_facts.grouped([1, 2], unit=PEOPLE, domain=HUNDRED)
     said = told(person)[0]["Bias"]
-    for words in ("nearest bound", "Groups that are not listed", "at most 3 rows count", "Missing"):
+    for words in (
+        "nearest bound",
+        "Groups that are not listed",
+        "At most 3 rows per person are used",
+        "Missing",
+    ):
         assert words in said
     said = told(release_facts.release("a", name="mode", domain=Categories(["a", "b"])))[0]["Bias"]
     assert "Values that are not listed or in no bin are dropped." in said
@@ -132,8 +137,8 @@ def test_a_seed_is_an_open_point():
     ("wrong", "words"),
     [
         ({"bound": "x"}, "Did you mean 'bounds'"),
-        ({"bounds": ""}, "must be a text"),
-        ({"bounds": 3}, "must be a text"),
+        ({"bounds": ""}, "must be text"),
+        ({"bounds": 3}, "must be text"),
         ("the form", "a mapping from topics to text"),
     ],
 )

@@ -414,7 +414,7 @@ def test_bad_input_is_refused():
         found.quantile(50)
     with pytest.raises(BoundsError, match="kind of the bounds"):
         found.cdf("a")
-    with pytest.raises(BoundsError, match="bins must be of the kind"):
+    with pytest.raises(BoundsError, match="bins must have the type"):
         found.histogram([dt.date(2020, 1, 1), dt.date(2021, 1, 1)])
     with pytest.raises(DuffError, match="the same length"):
         Distribution(GRID, [3, 29], [1], Fraction(1), Fraction("0.9"))

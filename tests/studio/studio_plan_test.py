@@ -119,7 +119,7 @@ def test_every_statistic_of_one_column_can_be_ticked():
 @pytest.mark.parametrize(
     ("changes", "field", "said"),
     [
-        ({"source": ""}, "source", "choose a file"),
+        ({"source": ""}, "source", "Choose a file"),
         ({"epsilon": ""}, "epsilon", "missing"),
         ({"epsilon": "much"}, "epsilon", "must be a number"),
         ({"size": "0"}, "size", "whole number from 1"),

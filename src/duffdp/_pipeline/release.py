@@ -427,7 +427,7 @@ class Release(Exportable):
         ends = ""
         if interval is not None:
             scope = " together" if interval.simultaneous else ""
-            level = f"{float(100 * interval.confidence):.6g} %{scope}"
+            level = f"{float(100 * interval.confidence):.6g}%{scope}"
             plural = "s" if self.grouped or len(self.columns) > self._step else ""
             ends = f", interval{plural} {level} for the {interval.covers}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
@@ -563,7 +563,7 @@ def _release_text(release: Release) -> str:
     ]
     if interval is not None:
         scope = ", together" if interval.simultaneous else ""
-        level = f"{float(100 * interval.confidence):.6g} %{scope}"
+        level = f"{float(100 * interval.confidence):.6g}%{scope}"
         parts.append(f"intervals {level} for the {interval.covers}")
     return "; ".join(filter(None, parts))
 

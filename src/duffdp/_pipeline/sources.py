@@ -32,7 +32,6 @@ def read_sources(sources: Any) -> dict[str, str]:
     for name, text in sources.items():
         if not isinstance(text, str) or not text.strip():
             raise DuffError(
-                f"sources: {name} must be a text, got {text!r:.60}. Leave it out if it is not "
-                "known."
+                f"sources: {name} must be text, got {text!r:.60}. Leave it out if it is not known."
             )
     return dict(sources)

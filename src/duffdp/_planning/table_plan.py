@@ -901,7 +901,7 @@ def _cell(column: str, item: Any, place: int) -> _Cell:
         )
     named = words.pop("name", None)
     if named is not None and (not isinstance(named, str) or not named):
-        raise DuffError(f"name must be a text, got {named!r:.60}.")
+        raise DuffError(f"name must be text, got {named!r:.60}.")
     name = named or f"{column}_{spec.name}"
     try:
         return _Cell(place, name, named or column, words, _quantiles(spec, words))

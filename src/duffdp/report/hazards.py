@@ -182,7 +182,7 @@ def _once(releases: Sequence[Release], sentence: Callable[[Release], str]) -> li
 
 def _unit(unit: PrivacyUnit) -> str:
     if unit.kind == "row":
-        return "One row. A person with several rows is not fully protected."
+        return "One row. Somebody with several rows is not fully protected."
     if unit.kind == "edge":
         return "One edge. A node with all of its edges is not protected."
     return (
