@@ -42,6 +42,8 @@ MAX_SHARE_DENOMINATOR = 10**6
 
 DEFAULT_ENCODING = "utf-8"
 THOUSANDS_MARKS = (".", ",", "'", " ")
+_SAME_MARKS = {"\u2019": "'", "\u00a0": " ", "\u202f": " "}  # other characters for a mark
+_ALL_MARKS = (*THOUSANDS_MARKS, *_SAME_MARKS)
 # A header comes early; more lines than that would be records.
 MAX_SKIPPED_ROWS = 100
 
@@ -519,6 +521,7 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     annotation="int | None",
     kind="whole",
     aliases=("max_groups_per_person",),
+    label="Groups per person",
 )
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
@@ -705,7 +708,7 @@ THOUSANDS: Parameter[str | None] = Parameter(
     rule='".", ",", "\'" or " "',
     example=".",
     default=None,
-    convert=lambda value: value if value in THOUSANDS_MARKS else None,
+    convert=lambda value: _SAME_MARKS.get(value, value) if value in _ALL_MARKS else None,
     annotation="str | None",
     metavar="MARK",
     label="Thousands separator",

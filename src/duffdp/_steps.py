@@ -1,6 +1,8 @@
 """The distance of every candidate, as runs of neighboring candidates with equal distance.
 
-Promise: Runs and tails give each candidate one distance, and a tail is no nearer than its floor.
+Promise: Runs and a tail give each candidate one distance, and groups that are drawn together have
+one unit and one rate. That no candidate of a tail is nearer than its floor is a claim of the
+statistic.
 """
 
 from __future__ import annotations

@@ -56,9 +56,108 @@ def test_german_amounts(fines, run):
     assert (code, json.loads(out)["value"]) == (0, pytest.approx(TRUE_MEAN, abs=0.1))
     assert "numbers are read as 1280,50 and 1.280,50" in err
     _, _, err = run(*command, *written)
-    assert "1.280,50 is ignored; --thousands . reads it" in err
+    assert "1.280,50 and 1 280,50 are ignored; --thousands . or --thousands ' ' reads" in err
     _, _, err = run(*command, "--skip-rows", 2)
-    assert "1,280.50 is ignored; --decimal and --thousands change it" in err
+    assert "1,280.50 are ignored; --decimal and --thousands change it" in err
+
+
+def test_french_and_swiss_amounts(tmp_path, run):
+    """Spaces of three kinds, and two apostrophes, between thousands."""
+    french, swiss = tmp_path / "loyers.csv", tmp_path / "praemien.csv"
+    spaces = [" ", "\u00a0", "\u202f"]
+    lines = [f"{i};1{spaces[i % 3]}280,50" for i in range(90)]
+    french.write_text("\n".join(["id;loyer", *lines]), encoding="utf-8-sig")
+    lines = [f"{i},1{mark}280.50" for i in range(45) for mark in "'\u2019"]
+    swiss.write_text("\n".join(["id,praemie", *lines]))
+    amount = {"epsilon": SURE, "bounds": (0, 5000)}
+    for path, column, options in (
+        (french, "loyer", {"decimal": ",", "thousands": " "}),
+        (french, "loyer", {"decimal": ",", "thousands": "\u202f"}),
+        (swiss, "praemie", {"thousands": "'"}),
+        (swiss, "praemie", {"thousands": "\u2019"}),
+    ):
+        release = duffdp.mean(TextFile(path, **options), column=column, **amount)
+        assert release.value == pytest.approx(1280.5, abs=0.1)
+    command = ("mean", french, "-c", "loyer", "--bounds", 0, 5000, "-e", SURE, "--decimal", ",")
+    assert "1 280,50 are ignored; --thousands . or --thousands ' ' reads them" in run(*command)[2]
+
+
+def test_a_point_between_thousands_has_words(tmp_path, run):
+    path = tmp_path / "gemeinden.csv"
+    path.write_text("ort;einwohner\n" + "a;3.952\n" * 60)
+    release = duffdp.median(path, column="einwohner", epsilon=SURE, bounds=(0, 100_000))
+    assert release.value == 4
+    assert "1.280 as 1.28" in str(release)
+    assert "see .notes" in repr(release)
+    for command in ("median", "profile"):
+        options = ("-c", "einwohner", "--bounds", 0, 100_000) if command == "median" else ()
+        assert "1.280 as 1.28" in run(command, path, *options, "-e", 1)[2]
+    assert "1.280 as 1.28" in str(duffdp.profile(path, epsilon=1))
+
+
+def test_what_is_printed_has_the_words(fines):
+    table = duffdp.table(
+        read(fines),
+        {"Geldbuße": "mean"},
+        bounds={"Geldbuße": (0, 5000)},
+        by="Ausgang",
+        keys=["Verurteilt"],
+        epsilon=1,
+    )
+    assert "spell keys as in the data" in str(table)
+    assert "1,280.50 are ignored; decimal and thousands" in str(table)
+    assert "spell keys" not in table.to_text()
+
+
+def test_titles_above_the_header_have_words(fines, run):
+    words = "line 1 names the columns; --skip-rows skips titles above it"
+    assert words in run("columns", fines)[1]
+    assert words.replace("1", "3", 1) in run("profile", fines, "--skip-rows", 2, "-e", 1)[2]
+    assert "--quiet" not in run("profile", fines, "--skip-rows", 2, "-e", 1, "--quiet")[2]
+    assert run("profile", fines, "--skip-rows", 2, "-e", 1, "--quiet")[2] == ""
+    code, _, err = run("mean", fines, "-c", "Geldbuße", "--bounds", 0, 5000, "-e", 1)
+    assert code == 4
+    assert "The first line names them; --skip-rows skips titles above it" in err
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_called_so(tmp_path, run, order):
+    path = tmp_path / "unicode.csv"
+    path.write_bytes("\ufeffOrt;Lohn\r\nKöln;2.000,00\r\n".encode(order))
+    for command in (("columns",), ("profile", "-e", 1)):
+        code, _, err = run(command[0], path, *command[1:])
+        assert (code, "is in UTF-16" in err, "iconv" in err) == (4, True, True)
+
+
+def test_text_with_digits_among_objects_has_words():
+    import pandas as pd
+
+    for numbers in (["5"] * 90, pd.Series(["5"] * 90, dtype=object)):
+        release = duffdp.median(numbers, epsilon=1, bounds=(0, 2000))
+        assert "values that are not numbers are ignored, and so is text with digits" in str(release)
+    assert "text" not in str(duffdp.median(pd.Series([5.0] * 90), epsilon=1, bounds=(0, 2000)))
+
+
+def test_reading_options_belong_to_the_file(fines):
+    for call in (
+        lambda: duffdp.mean(fines, column="Geldbuße", epsilon=1, bounds=(0, 1), decimal=","),
+        lambda: duffdp.profile(fines, epsilon=1, decimal=","),
+        lambda: duffdp.table(fines, {}, epsilon=1, decimal=","),
+    ):
+        with pytest.raises(TypeError, match=r"pass duffdp.TextFile\(path, decimal=...\) as data"):
+            call()
+
+
+def test_a_code_book_of_the_only_column(fines, tmp_path, run):
+    rows = "\n".join(["Code;Name", *(f"{court};{court[:4]}" for court in COURTS)])
+    (tmp_path / "gerichte.csv").write_text(rows)
+    (tmp_path / "plan.toml").write_text(
+        'source = "urteile.csv"\nskip_rows = 2\nepsilon = 1\nby = "Gericht"\n'
+        'keys = {file = "gerichte.csv", key = "Code", label = "Name"}\n[statistics]\n'
+    )
+    code, out, _ = run("table", tmp_path / "plan.toml")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == [court[:4] for court in COURTS]
 
 
 def test_german_dates(fines, run):

@@ -139,6 +139,15 @@ def test_search_finds_names_and_words(site):
     assert any("permute-and-flip" in entry["text"].lower() for entry in index)
 
 
+def test_search_works_without_a_server(site):
+    with browser.chromium() as chromium:
+        window = chromium.new_page()
+        window.goto((site / "how-to" / "tables.html").as_uri())
+        window.fill(".md-search__input", "permute-and-flip")
+        window.wait_for_selector(".md-search-result__item a")
+        assert "matching document" in window.inner_text(".md-search-result__meta")
+
+
 def test_no_mark_of_a_test_is_on_a_page(site):
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")

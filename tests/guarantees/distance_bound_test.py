@@ -8,7 +8,7 @@ import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
@@ -261,3 +261,12 @@ def test_a_mechanism_without_a_bound():
     made = release(0, name="triangles", mechanism="piecewise-laplace", utility=None)
     with pytest.raises(DuffError, match="distance_bound is for"):
         made.distance_bound()
+
+
+def test_the_advice_without_a_bound_is_possible():
+    options = {"epsilon": 1, "bounds": (0, 9), "rng": 1}
+    with pytest.raises(DuffError, match=r"Pass interval=0\.95"):
+        duffdp.mean([1, 2], **options).distance_bound()
+    for refused in (duffdp.std, partial(duffdp.mean, mechanism="clipped")):
+        with pytest.raises(DuffError, match=r"Use duffdp\.preview"):
+            refused([1, 2], **options).distance_bound()

@@ -7,7 +7,10 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import duffdp
@@ -281,3 +284,26 @@ def test_every_pair_of_small_universes_is_numbered_once():
     release = duffdp.count(frame(), by=["code", "p"], keys=keys, epsilon=30, rng=1)
     wanted = [("a0", 1), ("a0", 2), ("a1", 1), ("b1", 1), ("b1", 4)]
     assert list(release.keys) == wanted
+
+
+def raw_texts(texts):
+    """An Arrow column of bytes that it declares to be text."""
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+@pytest.mark.parametrize("other", [None, "rest"])
+@pytest.mark.parametrize("unit", [None, "p"])
+@pytest.mark.parametrize("library", ["pyarrow", "pandas"])
+def test_bytes_that_are_no_text_stop_nothing(library, unit, other):
+    """In tables of Arrow, which does not check them: they are no possible key."""
+    texts = [b"a0"] * 40 + [b"\xff", b"a\xed\xa0\x80", b"a0\xff"]
+    columns = {"code": raw_texts(texts), "p": pa.array(range(len(texts)))}
+    data = pa.table(columns)
+    if library == "pandas":
+        data = data.to_pandas(types_mapper=pd.ArrowDtype)
+    given = {"by": "code", "keys": CODES, "unit": unit, "other": other, "epsilon": 1e4}
+    release = duffdp.count(data, **given)
+    counts = dict(zip(release.keys, release.cells, strict=True))
+    assert counts == {("a0",): (40,)} | ({} if other is None else {("rest",): (3,)})

@@ -183,6 +183,10 @@ def test_the_group_of_a_row_follows_from_its_key(library):
     [
         {"levels": {"chapter": CHAPTERS}, "other": None},
         {"levels": {"chapter": CHAPTERS}, "other": "A"},
+        {"other": "a1"},
+        {"other": "b1", "levels": None},
+        {"keys": ["a0", "b0"], "levels": {"letter": 1}, "other": "a"},
+        {"keys": [("x", "a0")], "by": ["p", "code"], "levels": True, "other": "x"},
         {"levels": {"code": CHAPTERS}},
         {"levels": {"chapter": CHAPTERS, "block": 1}},
         {"levels": {"chapter": {}}},
@@ -220,6 +224,37 @@ def test_a_retry_has_the_same_levels(tmp_path):
     other = {"levels": {"chapter": CHAPTERS | {"A": Pattern("a[0-5]")}}}
     with pytest.raises(DuffError, match="other parameters"):
         table(frame(), epsilon=5, ledger=ledger.call("one"), **other)
+
+
+@pytest.mark.parametrize("library", ["memory", "lazy"])
+def test_a_retry_after_an_interrupt_has_the_keys_that_were_stored(library, tmp_path):
+    """Whichever releases were stored. Each of the keys is found with a chance of a half."""
+    codes = Pattern("[ab][0-9]")
+    given = GIVEN | {"keys": codes, "bounds": {"x": (0, 9)}, "interval": None}
+    plan = duffdp.TablePlan(
+        {"x": ["sum", "median"]}, epsilon=3, weights={"x_sum by chapter": 1}, **given
+    )
+    enough = codes.threshold(plan.check().releases["count"].loss.epsilon / 2)
+    everyone = [codes.value(i) for i in range(codes.size)] * enough
+    rows = len(everyone)
+    data = frame({"x": [1] * rows, "code": everyone, "p": list(range(rows))})
+    data = data.lazy() if library == "lazy" else data
+    ledger = Ledger(tmp_path / "budget.db", epsilon=1000)
+    for stop in range(1, len(plan.check().releases)):
+        stored = itertools.count(1)
+
+        def interrupt(stored=stored, stop=stop):
+            if next(stored) == stop:
+                raise KeyboardInterrupt
+
+        call = ledger.call(str(stop))
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(data, ledger=call, done=interrupt)
+        made = plan.run(data, ledger=call)
+        releases = made.releases.items()
+        keys = {tuple(release.keys) for name, release in releases if " by " not in name}
+        assert len(keys - {()}) == 1
+        assert plan.run(data, ledger=call) == made
 
 
 def test_what_can_be_seen_does_not_depend_on_a_record():
@@ -299,6 +334,22 @@ def test_intervals_of_estimates_hold():
     assert sum(misses.values()) / len(misses) > 3  # and intervals are not much too wide
 
 
+@pytest.mark.parametrize("weights", [None, {"count in all": 1, "yes in all": 2}])
+@pytest.mark.parametrize("other", [None, "rest"])
+def test_a_table_of_no_found_key_is_a_table(other, weights):
+    """Whether a key is found depends on a record, so it decides no error."""
+    yes = {"statistic": "share", "values": [1], "name": "yes"}
+    given = {"levels": {"letter": 1}, "other": other, "weights": weights, "interval": 0.9}
+    with recorded(path=({},)):
+        made = table(frame(), {"x": ["sum", "median", 0.25, yes]}, epsilon=1.0, **given)
+    others = [] if other is None else [(name, "rest") for name in ("a", "b", "rest")]
+    assert list(made.releases["yes"].keys) == others
+    shares = dict(zip(made.row_keys(), made.wide()["yes"], strict=True))
+    assert 0 <= shares[None, None] <= 1
+    assert duffdp.Table.from_dict(json.loads(made.to_json())) == made
+    made._repr_html_()
+
+
 def test_draws_of_their_own_make_larger_groups_more_exact():
     """With 40 groups, the total errs less with half of the count's epsilon than as a sum."""
     codes = [f"{a}{b}" for a in "ab" for b in range(20)]
@@ -330,6 +381,66 @@ def test_previews_say_what_a_draw_of_its_own_would_change():
         assert "a draw of its own" in notes["count in all"]
     few = duffdp.TablePlan({}, **given | {"keys": ["a1", "b1"]}, interval=None)
     assert "the sum is better" in few.preview(group_size=20).wide()["note"][-1]
+
+
+def previewed(plan, group_size=30):
+    """The expected errors of margins, and the notes about them."""
+    columns = plan.preview(group_size=group_size, draws=10).wide()
+    errors = dict(zip(columns["release"], columns["mean error"], strict=True))
+    notes = dict(zip(columns["release"], columns["note"], strict=True))
+    return errors, notes
+
+
+ADDED = {
+    "x": ["sum", {"statistic": "histogram", "bins": [0, 5, 10], "name": "bins"}],
+    "won": {"statistic": "share", "values": ["yes"], "name": "yes"},
+}
+
+
+@pytest.mark.parametrize("own", [{}, {"yes in all": 3, "x_sum in all": 2}])
+def test_previews_of_all_that_adds_up(own):
+    """Sums, shares and histograms beside the errors of 100 tables, in the units of the release;
+    shares are close to 0, where they err most.
+    """
+    codes = [f"a{b}" for b in range(20)]
+    rows = len(codes) * 30
+    data = frame({"x": [4] * rows, "code": codes * 30, "p": list(range(rows))})
+    data = data.with_columns(won=pl.Series(["no"] * rows))
+    given = {"by": "code", "keys": codes, "levels": {"letter": 1}, "bounds": {"x": (0, 9)}}
+    plan = duffdp.TablePlan(ADDED, epsilon=2, interval=None, weights=own or None, **given)
+    errors, notes = previewed(plan)
+    made = [plan.run(data, rng=seed).wide() for seed in range(100)]
+    exact = {"x_sum in all": 4 * rows, "bins in all": rows, "yes in all": 0.0}
+    columns = {"x_sum in all": "x_sum", "bins in all": "bins_[0, 5)", "yes in all": "yes"}
+    for name, truth in exact.items():
+        seen = np.abs(np.array([float(one[columns[name]][-1]) for one in made]) - truth).mean()
+        one_sided = 0.5 if name == "yes in all" else 1.0  # a share below 0 is released as 0
+        assert errors[name] * one_sided == pytest.approx(seen, rel=0.4)
+        assert notes[name].startswith("has a draw" if name in own else "a sum of groups; with half")
+
+
+def test_previews_of_levels_whose_keys_are_found():
+    """The number of found keys is unknown, so errors are those of some numbers of them."""
+    codes = Pattern("[A-Z][0-9]{2}")
+    given = {"by": "code", "keys": codes, "levels": {"letter": 1}, "other": "rest"}
+    plan = duffdp.TablePlan(SUMS, epsilon=2, bounds={"x": (0, 9)}, interval=None, **given)
+    own = plan.with_weights({"x_sum in all": 2})
+    errors, notes = previewed(plan)
+    assert errors["count in all"] is errors["x_sum by letter"] is None
+    assert "with 10, 100 or 1,000 found keys it errs by" in notes["x_sum by letter"]
+    assert "is better with 100 found keys and more" in notes["count by letter"]
+    assert "a draw of its own is better here" in notes["x_sum in all"]
+    assert previewed(own)[1]["x_sum in all"].startswith("has a draw of its own; with 10, 100 or")
+    few = duffdp.TablePlan({}, epsilon=2, **{**given, "keys": Pattern("[ab]")})
+    assert "with 2 found keys it errs by" in previewed(few)[1]["count by letter"]
+    # As for listed keys: with 26 groups of others and the rest, ten found ones are 37 groups.
+    listed = [codes.value(i) for i in range(37)]
+    usual = plan.check().releases["x_sum"].loss.epsilon
+    asked = {"by": "code", "keys": listed, "levels": {"letter": 1}, "bounds": {"x": (0, 9)}}
+    same = duffdp.TablePlan(SUMS, epsilon=2 * usual, weights={"count": 1, "x_sum": 1}, **asked)
+    assert previewed(same)[0]["x_sum in all"] == pytest.approx(
+        float(notes["x_sum in all"].split("errs by ")[1].split(",")[0]), rel=0.02
+    )
 
 
 @pytest.mark.parametrize("added", [[("b0", 99)], [("a0", 99), ("b1", 99)], [("zz", 99)]], ids=str)

@@ -29,9 +29,9 @@ def test_the_shares_of_a_profile_add_up(tmp_path, contributions):
     with recorded() as draws:
         look = duffdp.profile(frame, epsilon=ASKED, ledger=ledger, **GIVEN, **people)
     shares = {name: release.loss.epsilon for name, release in look.releases.items()}
-    counted = {"rows": Fraction(1, 20)}
+    counted = {"rows": Fraction(1, 6)}
     if contributions == 3:
-        counted["people"] = Fraction(1, 20)
+        counted["people"] = Fraction(1, 6)
     each = (1 - sum(counted.values())) / 2
     wanted = counted | {
         "fields of x": each * Fraction(9, 10),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import sqlite3
+import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import duffdp
@@ -187,3 +190,49 @@ def test_an_edge_that_raises_is_no_edge():
             raise RuntimeError("a secret")
 
     assert duffdp.triangles([(0, 1), Odd()], epsilon=1, nodes=4).value >= 0
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, np.clongdouble])
+def test_long_doubles_that_are_one_double_are_different_people(kind):
+    """And one that no double holds warns of nothing."""
+    wide = np.dtype(np.longdouble).itemsize > 8
+    one = np.longdouble(1)
+    more, huge = np.nextafter(one, one + 1), np.finfo(np.longdouble).max
+    ids = np.array([one, one, more, np.nan, 0, -0.0, huge], dtype=kind)
+    frame = pd.DataFrame({"x": [1] * len(ids), "p": ids})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (source,) = open_groups(frame, UNIT, "x", unit="p")
+    assert int(source.value_counts()[1].sum()) == (4 if wide else 3)
+
+
+def test_keys_of_half_precision_do_not_fail_after_the_charge():
+    frame = pd.DataFrame({"g": np.array([1, 5, 5, np.nan, 0.1], dtype=np.float16)})
+    release = duffdp.count(frame, by="g", keys=[1, 5, 0.1], epsilon=1e6)
+    assert [int(count) for (count,) in release.cells] == [1, 2, 1]
+    assert duffdp.mode(frame, column="g", categories=[1, 5], epsilon=1e3).value == 5
+
+
+@pytest.mark.parametrize("digits", [9, 18])
+def test_short_decimals_do_not_fail_after_the_charge(digits):
+    short = {9: getattr(pa, "decimal32", None), 18: getattr(pa, "decimal64", None)}[digits]
+    if short is None:
+        pytest.skip("this pyarrow has no short decimals")
+    values = pa.array([Decimal("1.50"), Decimal(5), Decimal(5), None], short(digits, 2))
+    column = pd.Series(pd.arrays.ArrowExtensionArray(values))
+    for table in (pa.table({"p": values}), pd.DataFrame({"p": column})):
+        assert duffdp.count(table, unit="p", epsilon=1e6).value == 2
+        counts = duffdp.count(table, by="p", keys=[Decimal("1.5"), 5], epsilon=1e6).cells
+        assert [int(count) for (count,) in counts] == [1, 2]
+
+
+def test_numbers_in_a_dictionary_are_numbers():
+    """In Arrow tables: keys of such columns failed after the charge."""
+    values = pa.array([1, 5, 5, None], pa.int64()).dictionary_encode()
+    table = pa.table({"p": values, "x": [1.0] * 4})
+    for data in (table, table.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert duffdp.count(data, unit="p", epsilon=1e6).value == 2
+        counts = duffdp.count(data, by="p", keys=[1, 5], other="rest", epsilon=1e6).cells
+        assert [int(count) for (count,) in counts] == [1, 2, 1]
+        found = duffdp.count(data, by="p", keys=duffdp.Pattern(numbers=(1, 9)), epsilon=1e3)
+        assert [key for (key,) in found.keys] == [1, 5]

@@ -157,6 +157,16 @@ def test_huge_epsilons_leave_no_noise(epsilon):
     assert NoiseSum(parts, 1).largest(Fraction(1, 20)) < Fraction(1, 100)
 
 
+@pytest.mark.parametrize("epsilon", range(30, 300, 9))
+def test_hardly_any_noise_has_no_negative_variance(epsilon):
+    """Differences of doubles may be below 0."""
+    for sensitivity in (2, 5, 9):
+        noise = Staircase(Fraction(epsilon))
+        assert noise.variance(sensitivity) >= 0
+        parts = [WeightedNoise(noise, Fraction(1, 3), 4), WeightedNoise(noise, Fraction(1, 2), 1)]
+        assert NoiseSum(parts, sensitivity).largest(Fraction(1, 20)) < 1
+
+
 def test_many_noises_of_huge_sensitivity():
     """A thousand noises: nearly normal, whatever the unit is."""
     parts = [

@@ -125,6 +125,25 @@ MUTANTS = (
         PAYMENT,
     ),
     Mutant(
+        "a share that no mechanism takes is refused after the charge",
+        "_pipeline/draw_plan.py",
+        "            _check_share(draw.mechanism, share_of(row_epsilon, draw.share))\n",
+        "            share_of(row_epsilon, draw.share)\n",
+        (
+            "tests/ledger/ledger_test.py::"
+            "test_a_share_that_is_too_small_for_a_draw_is_refused_before_the_charge",
+        ),
+        PAYMENT,
+    ),
+    Mutant(
+        "more rows of a person are used than are paid for",
+        "_pipeline/run.py",
+        "    if used != (unit.column, unit.contributions, unit.groups_per_person):\n",
+        "    if used[0] != unit.column:\n",
+        (f"{DOOR}::test_the_rows_that_are_used_are_those_that_are_paid_for",),
+        ONE_CALL,
+    ),
+    Mutant(
         "all rows of a person find keys",
         "_pipeline/run.py",
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",

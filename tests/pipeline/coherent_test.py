@@ -171,12 +171,15 @@ def test_people_are_called_people():
     assert table.display_tables()[0].header[1] == "people, each in one group"
     assert "count" in table.wide()
     several = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", groups_per_person=2, **GIVEN)
-    assert several.display_tables()[0].header[1] == "people"
+    assert several.display_tables()[0].header[1] == "people, each in up to 2 groups"
+    assert any("a total counts people more than once" in note for note in several.notes)
     rows = duffdp.table(FEW, {"x": "mean"}, epsilon=1, **GIVEN)
     assert rows.display_tables()[0].header[1] == "count"
     assert any("groups_per_person=2 counts people in two" in note for note in table.notes)
     assert any("the rows that were picked" in note for note in table.notes)
     assert not any("groups_per_person" in note for note in several.notes)
+    alone = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", bounds=GIVEN["bounds"])
+    assert alone.display_tables()[0].header[0] == "people"
     assert not any("picked" in note for note in rows.notes)
 
 

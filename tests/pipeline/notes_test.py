@@ -13,8 +13,14 @@ from duffdp._pipeline.notes import EVERY_GROUP
 
 LARGE = "epsilon 100 is above 10: no meaningful protection"
 NUMBERS = "values that are not numbers are ignored"
-POINT = "numbers are read as 1280.50, and 1,280.50 is ignored; decimal and thousands change it"
-COMMA = 'numbers are read as 1280,50, and 1.280,50 is ignored; thousands="." reads it'
+POINT = (
+    "numbers are read as 1280.50, and 1.280 as 1.28; 1280,50 and 1,280.50 are ignored; decimal and "
+    "thousands change it"
+)
+COMMA = (
+    "numbers are read as 1280,50; 1.280,50 and 1 280,50 are ignored; "
+    'thousands="." or thousands=" " reads them'
+)
 BOTH = "numbers are read as 1280,50 and 1.280,50"
 STEP = "answers are in steps of 1; step changes it"
 LISTED = "values that are not listed are ignored; spell them as in the data"
@@ -111,7 +117,9 @@ def test_notes_of_a_table_name_columns(people):
 def test_the_command_prints_them_in_its_own_words(people, call):
     words = ["mean", people, "-c", "age", "--bounds", "0", "120", "-e", "100", "--decimal", ","]
     code, out, err = call(*words, "--by", "word", "--keys", "a,b", quiet=False)
-    comma = COMMA.replace('thousands="."', "--thousands .")
+    comma = COMMA.replace('thousands="."', "--thousands .").replace(
+        'thousands=" "', "--thousands ' '"
+    )
     assert (code, err.splitlines()) == (0, [LARGE, EVERY_GROUP, NUMBERS, comma])
     assert NUMBERS not in out
     assert call(*words, "--quiet", quiet=False)[2] == ""
@@ -127,7 +135,7 @@ def test_plans_print_them_too(tmp_path, people, call, kind):
     plan = tmp_path / "plan.toml"
     plan.write_text('source = "people.csv"\nepsilon = 1\ndecimal = ","\n' + body)
     column = "age: " if kind == "table" else ""
-    comma = COMMA.replace('thousands="."', 'thousands = "."')
+    comma = COMMA.replace("thousands=", "thousands = ")
     expected = [f"{column}{NUMBERS}", f"{column}{comma}"]
     code, out, err = call(kind, plan, "--check", quiet=False)
     assert (code, out.splitlines()[-2:], err) == (0, expected, "")

@@ -164,14 +164,14 @@ def outputs():
     """The text of every output, by the name of its golden file."""
     one, two, release = one_way(), two_way(), single()
     return {
-        "one.txt": f"{one}\n",
+        "one.txt": f"{one.to_text()}\n",
         "one.md": one.to_markdown(),
         "one.csv": one.to_csv(separator=";", decimal=","),
         "one.tex": one.to_latex(),
         "one.html": one.to_html().replace("><", ">\n<"),
         "one.xlsx.txt": workbook_text(one),
         "one.page.html": page_text(one),
-        "two.txt": f"{two}\n",
+        "two.txt": f"{two.to_text()}\n",
         "two.md": two.to_markdown(),
         "two.csv": two.to_csv(raw=True),
         "two.tex": two.to_latex(),

@@ -32,6 +32,8 @@ def folder(tmp_path_factory):
         fine = "k.A." if i % 4 == 3 else f"1.{i % 200:03d},50"
         lines.append(f"{COURTS[i % 2]};{fine};{1 + i % 28:02d}.06.2024")
     (made / "fines.csv").write_bytes("\r\n".join(lines).encode("windows-1252"))
+    lines = [f"p{i};{subject};2.5" for i in range(60) for subject in ("art", "music")]
+    (made / "pupils.csv").write_text("\n".join(["pupil;subject;grade", *lines]))
     book = openpyxl.Workbook()
     book.active.title = "Deckblatt"
     book.active.append(["Ministerium"])
@@ -99,7 +101,7 @@ def test_a_german_file_is_read_as_it_is_written(page):
     ask(page, "Geldbuße", "0", "5000", "mean")
     page.wait_for_selector("text=numbers are read as 1280.50")
     rebuilt(page, lambda: page.select_option("#decimal", ","))
-    page.wait_for_selector("text=1.280,50 is ignored")
+    page.wait_for_selector("text=1 280,50 are ignored")
     rebuilt(page, lambda: page.select_option("#thousands", "."))
     page.wait_for_selector("text=numbers are read as 1280,50 and 1.280,50")
     rebuilt(page, lambda: page.select_option("#by\\.0", "Gericht"))
@@ -114,6 +116,25 @@ def test_a_german_file_is_read_as_it_is_written(page):
     means = [float(row["Geldbuße_mean"]) for row in table]
     assert means == pytest.approx([1099.5, 1099.5], abs=4)
     assert 'duffdp.TextFile("fines.csv", ' in page.request.get(page.url + "/plan.py").text()
+
+
+def test_people_count_in_several_groups(page):
+    """The notes name the field that a total of groups depends on."""
+    rebuilt(page, lambda: page.select_option("#source", "pupils.csv"))
+    assert "Its first line has the column names" in page.inner_text("form")
+    ask(page, "grade", "1", "6", "mean")
+    rebuilt(page, lambda: page.select_option("#by\\.0", "subject"))
+    page.fill("#keys\\.0", "art\nmusic")
+    page.select_option("#person", "pupil")
+    page.wait_for_selector("text=Groups per person: 2 counts people in two")
+    page.fill("#groups_per_person", "2")
+    page.wait_for_selector("text=each person is counted in up to 2 groups")
+    page.check("input[name=total]")
+    text = released(page, "pupils.db")
+    assert "people, each in up to 2 groups" in text
+    assert "groups_per_person = 2" in page.request.get(page.url + "/plan.toml").text()
+    table = csv.DictReader(page.request.get(page.url + "/table.csv").text().splitlines())
+    assert [round(float(row["count"]), -1) for row in table] == [60, 60, 120]
 
 
 def test_dates_have_the_layout_of_the_file(page):

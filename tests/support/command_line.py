@@ -22,7 +22,7 @@ SURE = "500"  # an epsilon at which the answer is as good as certain
 def words_of(arguments, quiet=True):
     """The words of a command, without the notes that every result has."""
     words = [str(part) for part in arguments]
-    if quiet and words and words[0] in (*STATISTIC_COMMANDS, "release", "table"):
+    if quiet and words and words[0] in (*STATISTIC_COMMANDS, "release", "table", "profile"):
         words.insert(1, "--quiet")
     return words
 

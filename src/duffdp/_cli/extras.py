@@ -49,14 +49,18 @@ def columns(data: str, **options: Any) -> None:
 
     FILE: a file, folder or table, as for the statistics. Reads no record and costs no epsilon.
     """
+    from duffdp._cli.dialects import COMMAND_LINE
     from duffdp._cli.output import table
     from duffdp._cli.source import data_source
     from duffdp._engines.table import columns as column_types
+    from duffdp._pipeline.notes import about_header
 
     unset = dict.fromkeys(["sql", *(one.name for one in TEXT_FILE_OPTIONS)])
-    types = column_types(data_source({**unset, **options, "data": data}))
+    source = data_source({**unset, **options, "data": data})
+    types = column_types(source)
     rows = [{"column": name, "type": kind} for name, kind in types.items()]
-    table(rows, ["only names and types were read; nothing was charged"])
+    header = [note.worded(COMMAND_LINE) for note in about_header(source)]
+    table(rows, ["only names and types were read; nothing was charged", *header])
 
 
 @click.command("check-engine")

@@ -100,7 +100,10 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
     ]
     captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {remaining:.12g} left"]
     if delta is not None:
-        captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
+        captions.append(
+            f"all charges together: epsilon {total:.6g} at delta {delta:g}, if their number and "
+            "epsilons were fixed beforehand"
+        )
     table(rows, captions)
 
 

@@ -25,6 +25,7 @@ from duffdp.errors import ChargeNote, DuffError, charge_note
 
 if TYPE_CHECKING:
     from duffdp import Profile, Release, Table
+    from duffdp._pipeline.notes import Note
     from duffdp.audit.engine_check import EngineCheck
     from duffdp.errors import Dialect
 
@@ -378,9 +379,9 @@ class ProfileOutput(WideOutput["Profile"]):
         if self.destination.format != "table":
             super().write_numbers(result, out)
         elif out is None:
-            say(str(result))
+            say(result.to_text())
         else:
-            out.write_text(f"{result}\n", encoding="utf-8")
+            out.write_text(f"{result.to_text()}\n", encoding="utf-8")
 
     def write_report(self, result: Profile, report: Path) -> None:
         """Write the page about the profile."""
@@ -418,19 +419,24 @@ def say_notes(releases: Iterable[Release], dialect: Dialect, options: Mapping[st
     """Print the notes of a call on standard error, a line each, unless it is to be quiet; and the
     mechanisms, if it is to explain them.
     """
-    listed = list(releases)
-    lines: list[str] = []
-    if not options["quiet"]:
-        from duffdp._pipeline.notes import notes_about
+    from duffdp._pipeline.notes import notes_about
 
-        notes = notes_about((release.facts, release.reading) for release in listed)
-        lines += [note.worded(dialect) for note in notes]
+    listed = list(releases)
+    say_lines(notes_about((one.facts, one.reading) for one in listed), dialect, options)
     if options["explain"]:
+        lines = []
         for release in listed:
             of = "" if release.facts.column is None else f" of {release.facts.column}"
             lines.append(f"{release.statistic}{of} is drawn by {release.mechanism}")
-    for line in dict.fromkeys(lines):
-        print(visible(line), file=sys.stderr)
+        for line in dict.fromkeys(lines):
+            print(visible(line), file=sys.stderr)
+
+
+def say_lines(notes: Iterable[Note], dialect: Dialect, options: Mapping[str, Any]) -> None:
+    """Print notes on standard error, a line each, unless the command is to be quiet."""
+    if not options["quiet"]:
+        for line in dict.fromkeys(note.worded(dialect) for note in notes):
+            print(visible(line), file=sys.stderr)
 
 
 def _write_text(text: str, out: Path | None) -> None:

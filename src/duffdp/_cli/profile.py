@@ -14,7 +14,7 @@ from duffdp._cli.options import (
     read_groups,
     read_list,
 )
-from duffdp._cli.output import TABLE_FORMATS, ProfileOutput, check_destination
+from duffdp._cli.output import TABLE_FORMATS, ProfileOutput, check_destination, say_lines
 from duffdp._parameters import BY, CONTRIBUTIONS, DATA, EPSILON, KEYS, UNIT, WHERE
 from duffdp._text import value
 from duffdp.errors import Argument, DuffError
@@ -46,6 +46,7 @@ OF_RELEASES = ("registry", "engine_check", "explain")  # a profile is no deploym
 )
 def profile(**options: Any) -> None:
     """Make the profile. Imports wait until it runs: `--help` needs none of them."""
+    from duffdp._cli.dialects import COMMAND_LINE
     from duffdp._cli.progress import progress
     from duffdp._cli.source import data_source, open_ledger, open_source
     from duffdp._pipeline.rehearsal import rehearse
@@ -72,6 +73,7 @@ def profile(**options: Any) -> None:
         )
         with progress(1, "profile"):
             result = plan.make(prepared, ledger)
+    say_lines(plan.notes, COMMAND_LINE, options)
     output.write(result)
 
 

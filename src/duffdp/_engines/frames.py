@@ -131,7 +131,11 @@ class MemoryRows:
         if self._adapter.schema[name] == self._adapter.nw.Date:
             days: list[Any] = codes[rows].tolist()
             return days
-        values: list[Any] = self._adapter.column(name)[rows].to_list()
+        column = self._adapter.column(name)[rows]
+        try:
+            values: list[Any] = column.to_list()
+        except UnicodeDecodeError:  # Arrow may hold texts that are none: each by itself
+            values = [_text_or_none(column[at : at + 1]) for at in range(len(rows))]
         return values
 
     def _choose(self, present: Array, randomness: Randomness) -> tuple[Ints, Ints | None]:
@@ -254,6 +258,14 @@ class MemoryRows:
 
     def _missing(self) -> Array:
         return self._adapter.missing(self._column)
+
+
+def _text_or_none(value: Any) -> Any:
+    """The only value of a series; None for bytes that are no text."""
+    try:
+        return value.to_list()[0]
+    except UnicodeDecodeError:
+        return None
 
 
 def _present(array: Array, missing: Array | None) -> Array:

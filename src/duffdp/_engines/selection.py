@@ -66,11 +66,9 @@ class Selection(NamedTuple):
 
     def with_keys(self, rows: Sequence[Row]) -> Selection:
         """The selection with these keys; margins are made of them as before."""
-        if self.other is not None and (self.other,) * len(self.by) in set(rows):
-            raise DuffError(
-                *(Argument("other", self.other), " must differ from the keys. Pass for "),
-                *("example ", Argument("other", "all others"), "."),
-            )
+        other = self.other
+        if other is not None and any(other in (*row, *self._level_of(row)) for row in rows):
+            raise _other_is_taken(other, "the keys and their larger groups")
         leaves, leaf_of_key = self._leaves(rows)
         groups, places = in_margin(leaves, self.groups.by)
         within = None if groups.by == leaves.by else leaves
@@ -104,6 +102,10 @@ class Selection(NamedTuple):
         leaves += [*in_no_group, *rest]
         place = {leaf: at for at, leaf in enumerate(leaves)}
         return Groups(self.names, leaves), [place[key] for key in keys]
+
+    def _level_of(self, row: Row) -> tuple[str | None, ...]:
+        """The group of the level that a key is a part of, if there are a level and such a group."""
+        return () if self.level is None else (self.level.group(row[0]),)
 
     def _group_of(self, row: Row) -> Any:
         """The group of the level that a key is a part of."""
@@ -188,15 +190,20 @@ def select(
     universe = read_universe(names, keys)
     if universe is not None:
         selection = selection._replace(universe=universe)
-        _check_level(selection)
+        _check_other(selection)
         return selection
     read = read_keys(names, keys)
     return selection._replace(written=read.written).with_keys(read.rows)
 
 
-def _check_level(selection: Selection) -> None:
-    """Refuse a level that leaves keys of a pattern without a group."""
-    level, other = selection.level, selection.other
+def _check_other(selection: Selection) -> None:
+    """Refuse a group of others that a key or a group of the level may be called like, and a level
+    that leaves keys of a pattern without a group.
+    """
+    universe, level, other = selection.universe, selection.level, selection.other
+    assert universe is not None
+    if other is not None and universe.mentions(other):
+        raise _other_is_taken(other, "the possible keys")
     if level is None:
         return
     if level.characters is None and other is None:
@@ -206,10 +213,14 @@ def _check_level(selection: Selection) -> None:
             *(Argument("other", "all others"), "."),
         )
     if other in selection.other_names:
-        raise DuffError(
-            *(Argument("other", other), " must differ from the groups of the level "),
-            *(f"{level.name!r}. Pass for example ", Argument("other", "all others"), "."),
-        )
+        raise _other_is_taken(other, f"the groups of the level {level.name!r}")
+
+
+def _other_is_taken(other: Any, names: str) -> DuffError:
+    return DuffError(
+        *(Argument("other", other), f" must differ from {names}. Pass for example "),
+        *(Argument("other", "all others"), "."),
+    )
 
 
 def in_margin(all_groups: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:

@@ -1,6 +1,5 @@
-"""Engine whose groups each combine several groups of another engine; it adds up their counts.
-
-Promise: An answer about a group is the sum of the answers about its parts: the same records count.
+"""Engines for several releases of the same rows: one answers each request once for all of them, and
+one adds up the counts of the groups that a larger group combines.
 """
 
 from __future__ import annotations

@@ -600,17 +600,18 @@ class SourceTable:
 
     @property
     def text_rules(self) -> FieldRules | None:
-        """The rules by which text fields, or objects of any type, become values; None if types are
-        declared.
-        """
+        """The rules by which text fields become values; None if types are declared."""
         source = self.data.data if isinstance(self.data, Query) else self.data
         if isinstance(source, TextFile):
             return source.rules
-        undeclared = any(
-            name in self._untyped or self.adapter.schema[name] == self.nw.Object
-            for name in self.selection.values
-        )
+        undeclared = any(name in self._untyped for name in self.selection.values)
         return PLAIN_FIELDS if undeclared else None
+
+    @property
+    def has_objects(self) -> bool:
+        """True if values are Python objects of any type."""
+        schema = self.adapter.schema
+        return any(schema.get(name) == self.nw.Object for name in self.selection.values)
 
     @property
     def read_as(self) -> str | None:

@@ -57,6 +57,11 @@ class KeyUniverse:
             place = place * part.size + at
         return place
 
+    def mentions(self, value: Any) -> bool:
+        """True if this can be a part of a key."""
+        finds = (part.index if isinstance(part, Pattern) else part.find for part in self.parts)
+        return any(find(value) is not None for find in finds)
+
     def __repr__(self) -> str:
         texts = [
             repr(part) if isinstance(part, Pattern) else f"{part.size} listed values"

@@ -92,7 +92,7 @@ class Account:
         cost. Each group has one account: the program of a release runs once.
         """
         if len(groups):
-            first, last = groups.item(0), groups.item(-1)
+            first, last = int(groups.min()), int(groups.max())
             if any(first <= end and begin <= last for begin, end in self._opened):
                 raise Overspent("a release would be drawn twice. Nothing was drawn.")
             self._opened.append((first, last))

@@ -24,11 +24,10 @@ def distance_bound(facts: Facts, confidence: float) -> int:
     statistic, parts = facts.statistic, facts.mechanism.of_values
     spec = statistic_spec(statistic.name) if statistic.name in REGISTRY else None
     if spec is None or spec.distance_bound is None or parts[0].utility not in _DISTANCE_UTILITIES:
-        raise DuffError(
-            f"distance_bound is for values drawn by dataset distance, and this {statistic} was "
-            "drawn differently. Pass ",
-            *(Argument("interval", 0.95), " for its error."),
-        )
+        cause = f"distance_bound is for values drawn by dataset distance; this {statistic} is not. "
+        if spec is None or not spec.has_interval(facts.mechanism.asked):
+            raise DuffError(cause, "Use duffdp.preview for its expected error.")
+        raise DuffError(cause, "Pass ", Argument("interval", 0.95), " for its error.")
     epsilon = facts.unit.epsilon_per_row(parts[0].epsilon)
     setting = DrawSettings(facts.mechanism.asked, facts.domain, epsilon)
     program = spec.program(spec.checked(statistic.parameters), setting)

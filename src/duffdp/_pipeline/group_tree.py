@@ -45,6 +45,14 @@ class GroupTree:
         """Number of groups of each level."""
         return [*map(len, self.parents), 1]
 
+    @property
+    def leaf_counts(self) -> list[list[int]]:
+        """For each level, the number of groups of the lowest one in each group."""
+        counts = [[1] * self.sizes[0]]
+        for groups in self.children:
+            counts.append([sum(counts[-1][child] for child in children) for children in groups])
+        return counts
+
     @cached_property
     def children(self) -> list[list[list[int]]]:
         """For each level but the lowest, the groups below each group."""

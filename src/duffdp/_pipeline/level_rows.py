@@ -128,20 +128,25 @@ def _noises(facts: Sequence[Facts | None], weights: ErrorWeights) -> tuple[Noise
     return tuple(noises)
 
 
-def expected_errors(tree: GroupTree, facts: Sequence[Facts | None]) -> list[float]:
+def expected_errors(tree: GroupTree, facts: Sequence[Facts | None], group_size: int) -> list[float]:
     """For each level the expected error of the first number of its group with the most parts, in
-    units of the release.
+    units of the release. Every part on the lowest level has `group_size` records; a share is one
+    close to 0 or 1, which errs most.
     """
     lowest = facts[0]
     assert lowest is not None
-    draw = noise_draw(lowest)
-    sensitivity = sensitivity_of(draw, lowest.domain)
+    sensitivity = sensitivity_of(noise_draw(lowest), lowest.domain)
     estimator, errors = GroupEstimator(tree, relative_variances(facts)), []
-    for level, size in enumerate(tree.sizes):
-        parts = [len(below) for below in tree.children[level - 1]] if level else [0] * size
-        weights = estimator.error_weights(level, max(range(size), key=parts.__getitem__))
+    for level, sizes in enumerate(tree.leaf_counts):
+        largest = max(range(len(sizes)), key=sizes.__getitem__)
+        weights = estimator.error_weights(level, largest)
         total = NoiseSum(_weighted(_noises(facts, weights)), sensitivity)
-        errors.append(total.expected_size() * sensitivity)
+        error = total.expected_size() * sensitivity
+        if is_ratio(lowest):
+            error = min(1.0, error / (group_size * sizes[largest]))
+        elif isinstance(lowest.domain, Grid):
+            error *= float(lowest.domain.multiple(1))
+        errors.append(error)
     return errors
 
 
@@ -158,8 +163,8 @@ def largest_tilts(
     noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
 ) -> tuple[int, ...]:
     """Bounds on the noise of the ratio of two numbers that both have such weighted noises."""
-    mechanism, epsilon, weight, times = noises[0]
-    if len(noises) == 1 and weight == times == 1:
+    mechanism, epsilon, weight, times = noises[0] if len(noises) == 1 else ("", 0, 0, 0)
+    if weight == times == 1:
         noise = mechanism_class(mechanism)(epsilon)
         bounds: tuple[int, ...] = noise.largest_tilts(sensitivity, failure_rate)
         return bounds

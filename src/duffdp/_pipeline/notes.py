@@ -9,11 +9,17 @@ its own words.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from duffdp._engines.addresses import SEPARATOR
 from duffdp._engines.files.fields import FieldRules
+from duffdp._engines.files.paths import format_named, rules_of
+from duffdp._engines.files.text_file import TextFile
+from duffdp._engines.libraries import is_path
+from duffdp._engines.sql.query import Query
 from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL, FoundKeys
 from duffdp._privacy import PrivacyUnit
@@ -31,13 +37,15 @@ _TIMES = ("date", "datetime")
 
 class Reading(NamedTuple):
     """How a release reads its values: the rules of a text file, whether the step is the default,
-    the name of an untested engine, and whether nobody chose a step.
+    the name of an untested engine, whether nobody chose a step, and whether values are Python
+    objects of any type.
     """
 
     text: FieldRules | None = None
     default_step: bool = False
     untested_engine: str | None = None
     default_grid: bool = False
+    objects: bool = False
 
 
 class Note(NamedTuple):
@@ -55,11 +63,10 @@ class Note(NamedTuple):
 def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     """The notes of releases that are made together, each once."""
     listed = list(releases)
-    epsilon = float(sum(facts.loss.epsilon for facts, _ in listed))
-    lines: dict[tuple[str | Argument, ...], dict[str, None]] = {}
-    if epsilon > LARGE_EPSILON:
-        large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no meaningful protection"
-        lines[(large,)] = {}
+    epsilon = sum((facts.loss.epsilon for facts, _ in listed), Fraction(0))
+    lines: dict[tuple[str | Argument, ...], dict[str, None]] = {
+        note.parts: {} for note in about_large_epsilon(epsilon)
+    }
     if any(facts.by and facts.found is None for facts, _ in listed):
         lines[(EVERY_GROUP,)] = {}
     for facts, _ in listed:
@@ -96,6 +103,12 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
             "people than it has; ",
             *(Argument("groups_per_person", 2), " counts people in two, and doubles the noise"),
         )
+    repeated = max((facts.unit.groups_per_person or 0 for facts in people if facts.by), default=0)
+    if repeated > 1:
+        yield (
+            f"each person is counted in up to {repeated} groups, so a total counts people more "
+            "than once",
+        )
     covers = {facts.interval.covers for facts in listed if facts.interval is not None}
     if units and "data" in covers:
         yield (
@@ -120,15 +133,15 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
         yield ("values that are not listed are ignored; spell them as in the data",)
     elif isinstance(domain, Membership) and isinstance(domain.members, Categories):
         yield ("values that are not listed count as others; spell them as in the data",)
+    elif reading.objects and domain.kind in (*_NUMBERS, *_TIMES):
+        kind = "numbers" if domain.kind in _NUMBERS else "dates"
+        yield (f"values that are not {kind} are ignored, and so is text with digits",)
     elif reading.text is not None and domain.kind in _NUMBERS:
         yield ("values that are not numbers are ignored",)
-        yield _about_marks(reading.text)
+        yield about_marks(reading.text)
     elif reading.text is not None and domain.kind in _TIMES:
-        layout = reading.text.date_format or "2024-12-31"
-        yield (
-            f"values that are not dates are ignored; dates are read as {layout}, ",
-            *(Argument("date_format"), " changes it"),
-        )
+        layout, *change = about_dates(reading.text)
+        yield (f"values that are not dates are ignored; {layout}", *change)
     step = getattr(domain, "step", None)  # categories and digits have none
     if reading.default_step and step is not None:
         text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
@@ -146,14 +159,62 @@ def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
     )
 
 
-def _about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
+def about_large_epsilon(epsilon: Fraction) -> list[Note]:
+    """The note about an epsilon that protects nobody."""
+    if epsilon <= LARGE_EPSILON:
+        return []
+    text = f"epsilon {float(epsilon):.6g} is above {LARGE_EPSILON}: no meaningful protection"
+    return [Note((), (text,))]
+
+
+def about_source(data: Any) -> list[Note]:
+    """The notes about all fields of a text file: the line that names its columns, numbers, dates;
+    none about data whose types are declared.
+    """
+    if not isinstance(data, TextFile) and not _is_text_path(data):
+        return []
+    rules = rules_of(data)
+    return [*about_header(data), Note((), about_marks(rules)), Note((), about_dates(rules))]
+
+
+def about_header(data: Any) -> list[Note]:
+    """The note about the line of a text file that names its columns."""
+    if not isinstance(data, TextFile) and not _is_text_path(data):
+        return []
+    form = format_named(os.fspath(data).partition(SEPARATOR)[0])
+    if form is not None and not form.lists_columns:
+        return []
+    line = "row" if form is not None and form.part else "line"
+    text = f"{line} {rules_of(data).skip_rows + 1} names the columns; "
+    return [Note((), (text, Argument("skip_rows"), " skips titles above it"))]
+
+
+def _is_text_path(data: Any) -> bool:
+    """True for the path of a file whose fields are text."""
+    if not is_path(data) or isinstance(data, Query):
+        return False
+    path = os.fspath(data).partition(SEPARATOR)[0]
+    form = None if os.path.isdir(path) else format_named(path)
+    return form is not None and form.is_text
+
+
+def about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
     """The notation of numbers, and the treatment of marks between thousands."""
     decimal, thousands = rules.decimal, rules.thousands
     if thousands is not None:
         return (f"numbers are read as 1280{decimal}50 and 1{thousands}280{decimal}50",)
-    grouped = f"1.280{decimal}50" if decimal != DECIMAL.default else f"1,280{decimal}50"
-    mark = "." if decimal != DECIMAL.default else ","
-    options: tuple[str | Argument, ...] = (Argument("thousands", mark), " reads it")
-    if decimal == DECIMAL.default:
-        options = (Argument("decimal"), " and ", Argument("thousands"), " change it")
-    return (f"numbers are read as 1280{decimal}50, and {grouped} is ignored; ", *options)
+    if decimal == DECIMAL.default:  # where a point between thousands is the trap
+        return (
+            "numbers are read as 1280.50, and 1.280 as 1.28; 1280,50 and 1,280.50 are ignored; ",
+            *(Argument("decimal"), " and ", Argument("thousands"), " change it"),
+        )
+    return (
+        f"numbers are read as 1280{decimal}50; 1.280{decimal}50 and 1 280{decimal}50 are ignored; ",
+        *(Argument("thousands", "."), " or ", Argument("thousands", " "), " reads them"),
+    )
+
+
+def about_dates(rules: FieldRules) -> tuple[str | Argument, ...]:
+    """The layout of dates."""
+    layout = rules.date_format or "2024-12-31"
+    return (f"dates are read as {layout}, ", Argument("date_format"), " changes it")

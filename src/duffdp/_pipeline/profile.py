@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from duffdp._facts import as_json
 from duffdp._pipeline.export import DisplayTable, Exportable
+from duffdp._pipeline.notes import Note
 from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.release import Release
 from duffdp._privacy import PrivacyUnit
@@ -147,9 +148,10 @@ class ColumnProfile:
         kind: Kind = edges.kind or ("date" if sums[1] > sums[0] else "number")
         if edges.kind is None and records < MIN_KIND_SHARE * (total - missing):
             kind = "text"
+        if kind == "text":  # the difference would have the noise of the number of rows
+            readable = sum(count for count in numbers + dates if count > lone_noise)
+            return cls(name, declared, kind, share(readable), share(other), share(missing))
         shares = share(records), share(other), share(missing)
-        if kind == "text":
-            return cls(name, declared, kind, *shares)
         marks: Sequence[Any] = edges.dates if kind == "date" else edges.numbers
         cells = dates if kind == "date" else numbers
         places = _without_lone(cells, _occupied(cells, noise, noise / 2), lone_noise)
@@ -255,8 +257,7 @@ class Profile(Exportable):
     remarks
         Sentences about fields that statistics will ignore, and about too few rows.
     share_error
-        In 95 of 100 profiles, a share from one count is off by at most this much, in addition to
-        the error of `rows`.
+        In about 95 of 100 profiles, a share from one count is off by at most this much.
     epsilon, unit, secure, releases
         The total cost, the protected unit, whether the operating system's randomness was used, and
         every release by its name.
@@ -283,7 +284,7 @@ class Profile(Exportable):
     people: int | None
     columns: Mapping[str, ColumnProfile]
     releases: Mapping[str, Release]
-    from_text: bool  # fields were read from text
+    reading: tuple[Note, ...] = ()  # how fields of text are read; the same for all data
 
     @property
     def bounds(self) -> dict[str, tuple[Any, Any]]:
@@ -307,7 +308,13 @@ class Profile(Exportable):
 
     @property
     def share_error(self) -> float:
-        return float(math.log(1 / (1 - SHARE_CONFIDENCE)) / self._row_epsilon / max(self.rows, 1))
+        # Of the count, and of the number of rows that it is divided by.
+        counts = self._row_epsilon, float(self.releases["rows"].facts.row_epsilon)
+        return math.hypot(*(self._relative_error(epsilon) for epsilon in counts))
+
+    def _relative_error(self, epsilon: float) -> float:
+        """The error of a count with this epsilon, as a share of all rows."""
+        return float(math.log(1 / (1 - SHARE_CONFIDENCE)) / epsilon / max(self.rows, 1))
 
     @property
     def _row_epsilon(self) -> float:
@@ -336,7 +343,7 @@ class Profile(Exportable):
                     "are in no group"
                 )
             elif one.listed is None and one.unreadable > least and one.kind != "text":
-                hint = "; check decimal, thousands and date_format" if self.from_text else ""
+                hint = "; check decimal, thousands and date_format" if self.reading else ""
                 yield (
                     f"{name}: about {ignored} of the fields are not {one.kind}s, so statistics "
                     f"ignore them{hint}"
@@ -360,6 +367,7 @@ class Profile(Exportable):
         """Lines that notebooks show below the table."""
         return [
             *self.remarks,
+            *(note.worded() for note in self.reading),
             "proposed bounds are released numbers: name them as the source in a plan that uses "
             "them",
         ]
@@ -422,7 +430,7 @@ class Profile(Exportable):
             f"each {self.unit.protected}{seeded}"
         )
 
-    def __str__(self) -> str:
+    def to_text(self) -> str:
         """The table with its caption and remarks, as text."""
         (table,) = self.display_tables()
         lines = [list(map(visible, line)) for line in (table.header, *table.rows)]
@@ -432,6 +440,10 @@ class Profile(Exportable):
             for line in lines
         ]
         return "\n".join([*texts, table.caption, *map(visible, self.remarks)])
+
+    def __str__(self) -> str:
+        """The text, and how fields were read."""
+        return "\n".join([self.to_text(), *(visible(note.worded()) for note in self.reading)])
 
     def __repr__(self) -> str:
         return str(self)

@@ -32,6 +32,7 @@ from duffdp._pipeline.released_values import (
     values_by_key,
 )
 from duffdp._privacy import Loss, PrivacyUnit
+from duffdp._text import visible
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.statistics.program import OutputColumn
@@ -254,6 +255,13 @@ class Release(Exportable):
         return hash(self.to_json())
 
     def __repr__(self) -> str:
+        return f"<{self._summary()}{', see .notes' if self.notes else ''}>"
+
+    def __str__(self) -> str:
+        """The release and its notes, a line each; without them: `to_text()`."""
+        return "\n".join([f"<{self._summary()}>", *map(visible, self.notes)])
+
+    def _summary(self) -> str:
         subject = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
         subject += "" if self.where is None else f" where {self.where}"
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
@@ -264,7 +272,7 @@ class Release(Exportable):
         value += ", intervals hold together" if self.simultaneous else ""
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit.protected}"
-        return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
+        return f"Release {subject}{value}, {cost}{groups}{seeded}"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
         """Largest number of records to add or remove until `value` is the exact answer.

@@ -1,7 +1,7 @@
 """Check, charge, read and draw: the path of every release, alone or with others.
 
-Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
-numbers reach a release.
+Promise: Parameters are checked, then the ledger is charged, then records are read; the rows of a
+person that are used are those that epsilon is divided among; only drawn numbers reach a release.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
+from duffdp._privacy import PrivacyUnit
 from duffdp._rows import Row
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
@@ -70,8 +71,8 @@ class ArraySource:
 
     def __init__(self, data: Any, domain_for: Callable[..., PublicSet]) -> None:
         self._records = read_array(data)
-        untyped = self._records.array.dtype.kind == "O"
-        domain = domain_for(self._records.integer, untyped)
+        self.has_objects = self._records.array.dtype.kind == "O"
+        domain = domain_for(self._records.integer, self.has_objects)
         # The records of an array are its values, which may be missing.
         self.domain = Presence() if isinstance(domain, Presence) else domain
         # Types are checked without records.
@@ -120,6 +121,8 @@ class PreparedRelease(NamedTuple):
         entropy_source = SYSTEM if rng is None else entropy(rng)
         table = _source(checked, data, sources)
         plan = checked.plan_on(table.domain)
+        if isinstance(table, SourceTable):
+            _check_cap(table, plan.unit)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
@@ -129,6 +132,8 @@ class PreparedRelease(NamedTuple):
             reading = reading._replace(
                 text=table.text_rules, untested_engine=table.adapter.untested_engine
             )
+        if isinstance(table, SourceTable | ArraySource):
+            reading = reading._replace(objects=table.has_objects)
         return cls(
             *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
             *(driver.Account(plan.loss.epsilon), checked.selection.universe),
@@ -143,6 +148,14 @@ class PreparedRelease(NamedTuple):
         return driver.ReleaseRun(
             self.plan, self.data.domain, engine, column, self.entropy, self.account
         )
+
+
+def _check_cap(table: SourceTable, unit: PrivacyUnit) -> None:
+    """Refuse a table that would use other rows of a person than epsilon is divided among."""
+    selection = table.selection
+    used = selection.unit, selection.contributions, selection.groups_per_person
+    if used != (unit.column, unit.contributions, unit.groups_per_person):
+        raise AssertionError(f"{used} rows are used, and {unit!r} is paid for")
 
 
 def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
@@ -189,7 +202,7 @@ def make_releases(
     done: Callable[[], None] | None = None,
 ) -> list[Release]:
     """Pay for all or for none, then read and draw: nothing is read before all are paid."""
-    _check_finders(prepared)
+    finder_of = _finders(prepared)
     charges: Sequence[Charge | None] = (
         [None] * len(prepared)
         if ledger is None
@@ -200,7 +213,7 @@ def make_releases(
     )
     releases: dict[int, Release] = {}
     try:
-        for i, result in _results(prepared, charges):
+        for i, result in _results(prepared, charges, finder_of):
             entry, result = with_found_keys(prepared[i], result)
             value, columns, cells, sizes = released_values(
                 entry.plan, entry.post_process, entry.facts, result, entry.data
@@ -225,15 +238,17 @@ def make_releases(
 
 
 def _results(
-    prepared: Sequence[PreparedRelease], charges: Sequence[Charge | None]
+    prepared: Sequence[PreparedRelease],
+    charges: Sequence[Charge | None],
+    finder_of: Mapping[int, int],
 ) -> Iterator[tuple[int, Result]]:
     """The drawn numbers of every release that is paid for, with its position: those of an earlier
     call with the same id, or new ones.
     """
     unread: list[int] = []
-    found: dict[KeyUniverse, list[FoundKey]] = {}  # for releases that find none themselves
+    found = _keys_of_earlier_calls(finder_of, charges)
     keys_of: dict[int, list[FoundKey]] = {}
-    not_found: dict[tuple[KeyUniverse, str | None], Sequence[Row]] = {}
+    not_found: dict[tuple[int, str | None], Sequence[Row]] = {}
 
     def stored(i: int, numbers: Numbers) -> Result:
         paid = charges[i]
@@ -248,22 +263,20 @@ def _results(
     for i, paid in enumerate(charges):
         entry, universe = prepared[i], prepared[i].universe
         if paid is not None and paid.earlier is not None:
-            if universe is not None:
-                found.setdefault(universe, _keys_in(paid.earlier))
             yield i, paid.earlier
         elif universe is None:
             unread.append(i)
         else:
-            finding = entry.plan.finding
-            if finding is not None:
-                found[universe] = _find_keys(entry, finding)
-            keys = keys_of[i] = found[universe]
+            finding, finder = entry.plan.finding, finder_of[i]
+            if finding is not None and finder not in found:
+                found[finder] = _find_keys(entry, finding)
+            keys = keys_of[i] = found[finder]
             no_values = finding is not None and finding.counts_are_values
             if no_values or (not keys and entry.facts.other is None and entry.facts.by):
                 yield i, stored(i, [])
             else:
                 assert isinstance(entry.data, SourceTable)
-                rows = universe, entry.facts.where
+                rows = finder, entry.facts.where
                 if entry.data.selection.other_names and rows not in not_found:
                     not_found[rows] = _keys_not_found(entry, universe, keys)
                 listed = [universe.key(key.place) for key in keys]
@@ -293,13 +306,18 @@ def _keys_in(result: Result) -> list[FoundKey]:
     return [FoundKey(*pair) for pair in zip(places_and_counts, places_and_counts, strict=True)]
 
 
-def _check_finders(prepared: Sequence[PreparedRelease]) -> None:
-    """Refuse a release whose keys nobody finds."""
-    universes: set[KeyUniverse] = set()
-    for entry in prepared:
-        if entry.plan.finding is not None and entry.universe is not None:
-            universes.add(entry.universe)
-        elif entry.universe is not None and entry.universe not in universes:
+def _finders(prepared: Sequence[PreparedRelease]) -> dict[int, int]:
+    """For each release whose keys are found, the release that finds them: itself, or the last one
+    before it that looks for the same keys. A release whose keys nobody finds is refused.
+    """
+    finder_of: dict[int, int] = {}
+    last: dict[KeyUniverse, int] = {}
+    for i, entry in enumerate(prepared):
+        if entry.universe is None:
+            continue
+        if entry.plan.finding is not None:
+            last[entry.universe] = i
+        elif entry.universe not in last:
             raise DuffError(
                 *(
                     Argument("finding", 0),
@@ -307,6 +325,23 @@ def _check_finders(prepared: Sequence[PreparedRelease]) -> None:
                 ),
                 *(Argument("finding", 0.25), "."),
             )
+        finder_of[i] = last[entry.universe]
+    return finder_of
+
+
+def _keys_of_earlier_calls(
+    finder_of: Mapping[int, int], charges: Sequence[Charge | None]
+) -> dict[int, list[FoundKey]]:
+    """The keys that were found and stored by an earlier call with the same id, by the release that
+    found them. An interrupted call may have stored them with any release that uses them, and the
+    rest of it must have the same keys.
+    """
+    found: dict[int, list[FoundKey]] = {}
+    for i, finder in finder_of.items():
+        paid = charges[i]
+        if paid is not None and paid.earlier is not None:
+            found.setdefault(finder, _keys_in(paid.earlier))
+    return found
 
 
 def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:

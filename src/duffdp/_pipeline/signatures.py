@@ -27,12 +27,14 @@ from duffdp._parameters import (
     SIMULTANEOUS,
     STEP,
     SUPPRESS_BELOW,
+    TEXT_FILE_OPTIONS,
     Parameter,
     documented_options,
 )
 from duffdp.errors import PYTHON, UNSET
 from duffdp.statistics.spec import StatisticSpec
 
+_OF_FILES = [option.name for option in TEXT_FILE_OPTIONS]
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
@@ -84,6 +86,8 @@ def _refuse_unknown(function: str, options: Iterable[str], names: Sequence[str])
             hint = parameter_hint(name, names)
             if name == DELTA.name:
                 hint = " All releases are pure epsilon-differentially private: leave delta out."
+            if name in _OF_FILES:
+                hint = f" It is about a text file: pass duffdp.TextFile(path, {name}=...) as data."
             raise TypeError(f"{function} got an unexpected keyword argument {name!r}.{hint}")
 
 
@@ -105,9 +109,16 @@ def _refuse_missing(
 def takes_aliases(function: Function) -> Function:
     """Let a function take the aliases of its parameters too; its signature has their names."""
 
+    name = function.__qualname__.removesuffix(".__init__")
+    names = inspect.signature(function).parameters
+    takes_more = any(one.kind is one.VAR_KEYWORD for one in names.values())
+
     @wraps(function)
     def call(*positional: Any, **options: Any) -> Any:
-        return function(*positional, **documented_options(options))
+        options = dict(documented_options(options))
+        if not takes_more:
+            _refuse_unknown(name, options, list(names))
+        return function(*positional, **options)
 
     return cast(Function, call)
 

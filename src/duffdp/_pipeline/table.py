@@ -30,6 +30,7 @@ from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
+from duffdp._text import visible
 from duffdp.errors import DuffError, did_you_mean, quoted_names
 from duffdp.statistics.program import OutputColumn
 
@@ -500,8 +501,8 @@ class Table(Exportable):
                 estimate_text(column.estimates[i], column.format, words.to, words.too_few)
                 for column in columns
             ]
-            visible = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
-            texts.append([*labels, *visible])
+            shown = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
+            texts.append([*labels, *shown])
         header = [*map(words.name, self.by), *(column.name for column in columns)]
         muted = [small[i] for i in order]
         return [DisplayTable(header, texts, self._caption(), muted, len(self.by))]
@@ -670,7 +671,8 @@ class Table(Exportable):
         return len(self.row_keys())
 
     def __str__(self) -> str:
-        return self.to_text()
+        """The table and its notes, a line each; without them: `to_text()`."""
+        return "\n".join([self.to_text(), *map(visible, self.notes)])
 
     def __repr__(self) -> str:
         names = ", ".join(measure.name for measure in self.measures)
@@ -701,8 +703,9 @@ class Table(Exportable):
         unit, renamed = measure.release.unit, measure.name in self.wording.names
         if measure is not self.measures[0] or unit.kind != "person" or renamed:
             return names
-        once = ", each in one group" if self.by and unit.groups_per_person is None else ""
-        return [f"people{once}"]
+        groups = unit.groups_per_person or 1
+        where = "one group" if groups == 1 else f"up to {groups} groups"
+        return [f"people, each in {where}" if self.by else "people"]
 
     def _rows(self, measure: Measure) -> list[CellRow]:
         """The numbers of a measure to export: those of small groups may be withheld, counts are

@@ -132,6 +132,10 @@ def _with_keys(release: Any, folder: Path) -> Any:
     keys = release.get("keys") if isinstance(release, dict) else None
     if isinstance(keys, str):
         return release | {"keys": str(folder / keys)}
+    by = release.get("by") if isinstance(release, dict) else None
+    name = by[0] if isinstance(by, list) and len(by) == 1 else by
+    if isinstance(keys, dict) and CODE_BOOK in keys and isinstance(name, str) and name not in keys:
+        keys = {name: keys}  # the code book of the only column
     if isinstance(keys, dict):
         paths = {name: _in_folder(part, folder) for name, part in keys.items()}
         return release | {"keys": paths}

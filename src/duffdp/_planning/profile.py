@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import replace
@@ -14,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp._engines.files.fields import FieldLabels
-from duffdp._engines.files.paths import format_named
 from duffdp._engines.files.text_file import LabeledFile, TextFile
 from duffdp._engines.keys import load_keys, read_keys, refuse_data_as_keys
-from duffdp._engines.libraries import is_path, missing_column, narwhals
+from duffdp._engines.libraries import missing_column, narwhals
 from duffdp._engines.selection import select
-from duffdp._engines.sql.query import OpenSources, Query
+from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import source_types, type_name
 from duffdp._parameters import CONTRIBUTIONS, EPSILON
+from duffdp._pipeline.notes import Note, about_large_epsilon, about_source
 from duffdp._pipeline.profile import ColumnProfile, FieldEdges, Profile
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.request import ReleaseRequest
@@ -33,8 +32,9 @@ from duffdp.domain import Bins, Categories, Digits, Fields, Grid
 from duffdp.errors import Argument, BoundsError, DuffError
 
 PROFILE_QUARTILES = (0.25, 0.5, 0.75)
-# Of epsilon: the number of rows, which every share is divided by, and that of people.
-COUNT_SHARE = Fraction(1, 20)
+# Of epsilon: the number of rows, which every share is divided by, and that of people; more beside
+# few columns, whose counts err less.
+MIN_COUNT_SHARE = Fraction(1, 20)
 # Of a column's epsilon: quartiles that are drawn are better than those of the counts where there
 # are many records, and these need little.
 DRAWN_SHARE = Fraction(1, 10)
@@ -88,8 +88,8 @@ class ProfilePlan:
             keys = load_keys(by, keys)
         selection = select(None, by, keys, unit, contributions, where=where)
         bounds = _bounds_by_column(bounds)
-        self.from_text = _is_text(data)
-        if self.from_text and not isinstance(data, TextFile):
+        self.reading = about_source(data)
+        if self.reading and not isinstance(data, TextFile):
             data = TextFile(data)
         names = _names(columns)
         self._sources = OpenSources()
@@ -134,8 +134,9 @@ class ProfilePlan:
             counts.append(("people", self._rows | {"contributions": 1}))
         requests: list[tuple[ReleaseRequest, Any]] = []
         unspent = self.epsilon
+        count_share = max(Fraction(1, 2 * (len(self.columns) + 1)), MIN_COUNT_SHARE)
         for name, rows in counts:
-            share = self.epsilon * COUNT_SHARE
+            share = self.epsilon * count_share
             unspent -= share
             requests.append(
                 (ReleaseRequest("count", {"epsilon": share, **rows}, name), self._labeled)
@@ -160,6 +161,11 @@ class ProfilePlan:
                 name = f"quartiles of {column.name}"
                 requests.append((ReleaseRequest("quantiles", outputs | options, name), self._data))
         return requests
+
+    @property
+    def notes(self) -> list[Note]:
+        """Notes that do not depend on the data."""
+        return [*about_large_epsilon(self.epsilon), *self.reading]
 
     def prepared(self, rng: object = None) -> dict[str, PreparedRelease]:
         """All releases after all checks that need no row, by their names."""
@@ -196,7 +202,7 @@ class ProfilePlan:
             )
             for one in self.columns
         }
-        return Profile(rows, people, columns, releases, self.from_text)
+        return Profile(rows, people, columns, releases, tuple(self.reading))
 
 
 @takes_aliases
@@ -292,19 +298,6 @@ def profile(
         where=where,
     )
     return plan.make(plan.prepared(rng), ledger)
-
-
-def _is_text(data: Any) -> bool:
-    """True for files whose fields are text."""
-    if isinstance(data, TextFile):
-        return True
-    if not is_path(data) or isinstance(data, Query):
-        return False
-    path = os.fspath(data)
-    if os.path.isdir(path):
-        return False
-    form = format_named(path.partition("::")[0])
-    return form is not None and form.is_text
 
 
 def _names(columns: Any) -> list[str] | None:

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from duffdp._engines.keys import CodeBook, load_keys
-from duffdp._engines.selection import in_margin
 from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
-from duffdp._facts import Facts
 from duffdp._parameters import (
     CALL_ID,
     COVERS,
     DATASET,
     DEFAULT_CONFIDENCE,
+    GROUP_SIZE,
     LEDGER,
     QS,
     SMALLEST,
@@ -40,7 +39,6 @@ from duffdp._parameters import (
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.export import SimpleTable
-from duffdp._pipeline.level_rows import expected_errors, tree_of
 from duffdp._pipeline.number_text import PERCENT
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import TOO_SMALL, unique_column_names
@@ -55,6 +53,7 @@ from duffdp._pipeline.wording import (
     refuse_percent,
     with_code_books,
 )
+from duffdp._planning.margin_forecast import MarginForecast, margin_forecasts
 from duffdp._planning.plan import Cost, Plan
 from duffdp.domain import Ordered
 from duffdp.errors import Argument, BoundsError, DuffError, did_you_mean, quoted_names
@@ -324,58 +323,31 @@ class TablePlan:
         """The expected errors of every number in a group of `group_size` records, as in
         `duffdp.Plan.preview`.
 
-        Totals are larger groups. If a total is the sum of counts of groups, its expected error is
-        listed with a note: whether a draw of its own, with half of the count's epsilon, would have
-        a smaller error.
+        Totals are larger groups. With `levels`, each number that adds up (counts, sums, shares,
+        histograms) has a row for every total: the expected error of the largest one, and whether a
+        draw of its own with half of the release's epsilon would have a smaller error. Keys that are
+        found are not known yet, so the row states the errors for 10, 100 and 1,000 of them.
         """
         preview = self.plan.preview(group_size=group_size, shape=shape, draws=draws)
         columns = preview.wide()
-        for name, error, note in self._margin_errors():
+        for forecast in self._margin_forecasts(GROUP_SIZE.read(group_size)):
             row = dict.fromkeys(columns) | {
-                "release": name,
-                "output": COUNT_STATISTIC,
-                "mean error": error,
-                "note": note,
+                "release": forecast.release,
+                "output": forecast.output,
+                "mean error": forecast.error,
+                "note": forecast.note,
             }
             for column, values in columns.items():
                 values.append(row[column])
         return SimpleTable(columns, preview.display_tables()[0].caption)
 
-    def _margin_errors(self) -> list[tuple[str, float, str]]:
-        """For each margin of the count its expected error, and a note about another way."""
-        checked = next(one for one in self.plan.releases if one.request.name == COUNT_STATISTIC)
-        groups = checked.selection.leaves
-        if checked.selection.universe is not None or not self.has_levels:
+    def _margin_forecasts(self, group_size: int) -> list[MarginForecast]:
+        """The forecasts of all margins of levels that are estimated together with their groups."""
+        if not self.has_levels:
             return []
-        tree = tree_of([in_margin(groups, by) for by in (groups.by, *self.margins)])
-        assert tree is not None
-        by_name = {one.request.name: one for one in self.plan.releases}
-
-        def facts(one: CheckedRequest | None) -> Facts | None:
-            return None if one is None else one.facts(one.plan, one.domain, True, None)
-
-        names = [margin_name(COUNT_STATISTIC, margin) for margin in self.margins]
-        level_facts = [facts(checked), *(facts(by_name.get(name)) for name in names)]
-        errors, rows = expected_errors(tree, level_facts), []
-        half = facts(checked.with_epsilon(checked.plan.loss.epsilon / 2))
-        for level, name in enumerate(names, 1):
-            if level_facts[level] is not None:
-                rows.append((name, errors[level], "has a draw of its own"))
-                continue
-            other = [
-                half,
-                *(half if at == level else one for at, one in enumerate(level_facts[1:], 1)),
-            ]
-            changed = expected_errors(tree, other)
-            verdict = "a draw of its own" if changed[level] < errors[level] else "the sum"
-            note = (
-                f"a sum of groups; with half of the count's epsilon for {name!r} its error would "
-                "be "
-                f"{changed[level]:.3g}, and that of groups {changed[0]:.3g} instead of "
-                f"{errors[0]:.3g}: {verdict} is better here"
-            )
-            rows.append((name, errors[level], note))
-        return rows
+        releases = {one.request.name: one for one in self.plan.releases}
+        names = [name for name, repeated in self._repeated_margins.items() if not repeated]
+        return margin_forecasts(names, self.margins, releases, group_size)
 
     def within(
         self,

@@ -71,6 +71,7 @@ class StudioForm:
     types: str = ""
     person: str = ROWS
     contributions: str = "1"
+    groups_per_person: str = ""
     where: str = ""
     columns: tuple[ColumnFields, ...] = ()
     groups: tuple[GroupFields, ...] = (GroupFields(), GroupFields())
@@ -241,6 +242,10 @@ class StudioForm:
         words |= self.reading
         words |= self._groups()
         words |= self._rows()
+        if self.groups_per_person and "by" in words and "unit" in words:
+            words["groups_per_person"] = number_in(
+                "groups_per_person", self.groups_per_person, "the groups of a person"
+            )
         words["interval"] = (
             False
             if self.interval == NO_INTERVAL

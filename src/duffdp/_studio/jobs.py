@@ -184,7 +184,7 @@ class ReleaseJobs:
             ProfileJob(
                 number=secret()[:16],
                 form=form,
-                cost=Cost(facts, {}, plan.epsilon, budget.remaining),
+                cost=Cost(facts, {}, plan.epsilon, budget.remaining, tuple(plan.notes)),
                 remaining=budget.remaining,
                 total=budget.total,
                 new_ledger=budget.ledger is None,

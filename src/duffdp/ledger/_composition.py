@@ -3,7 +3,8 @@
 Each mechanism is accounted by a dominating pair: two distributions that are at least as easy to
 tell apart as its outputs on any two neighbors.
 
-Promise: A total for a delta is no smaller than the truth.
+Promise: A total for a delta is no smaller than the truth, for a number of releases and epsilons
+that were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def _geometric(epsilon: float, steps: int, at: Floats) -> Floats:
 
 
 def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
-    """The least epsilon known to hold with `delta` for all losses together, also if each release
-    was chosen by the outputs of those before it.
+    """The least epsilon known to hold with `delta` for all losses together, also if what a release
+    computes was chosen by the outputs of those before it. How many releases there are, and their
+    epsilons and mechanisms, must not depend on outputs.
 
     Three bounds hold and the smallest is returned: the plain sum; the composition of the dominating
     pairs of all draws; Renyi privacy, which is that of Laplace noise where it dominates,

@@ -272,7 +272,8 @@ class Ledger:
         for many releases.
 
         Computed by dp-accounting for the releases made so far, from the mechanism of each part of
-        each charge. The budget itself is kept by plain sums.
+        each charge. It holds if their number, epsilons and mechanisms were fixed beforehand;
+        otherwise only the sum holds, which is what the budget is kept by.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")

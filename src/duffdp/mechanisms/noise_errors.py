@@ -195,7 +195,7 @@ class StaircaseErrors:
         """The variance of the noise of one number, in squares of the sensitivity."""
         width = Fraction(best_width(self.epsilon, sensitivity, 1), sensitivity)
         scale = _moments(self.epsilon, width, sensitivity, 1)
-        return scale.squares / scale.points
+        return max(scale.squares, 0.0) / scale.points  # doubles may make it less than 0
 
     def characteristic(self, sensitivity: int, angles: Any) -> Any:
         """The characteristic function of the noise of one number, at real or complex angles per

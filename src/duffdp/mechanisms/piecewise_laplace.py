@@ -20,10 +20,9 @@ from duffdp._sampling.lazy_uniform import LazyUniform, decide
 from duffdp.errors import DuffError
 
 MIN_RUNG_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
-# epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the
-# graph
+# Smoothed rungs grow by epsilon / GROWTH_DIVISOR at most; 1/6 of epsilon pays for it.
 GROWTH_DIVISOR = 12
-RUNG_BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
+RUNG_BITS = 64  # rungs are smoothed in units of 2**-RUNG_BITS, rounded up
 RUNG_CHUNK = 2**16  # rungs in memory at once
 
 

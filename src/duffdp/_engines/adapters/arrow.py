@@ -36,11 +36,25 @@ def _without_views(table: Any) -> Any:
 
 
 def plain_type(kind: Any) -> Any:
-    """The type that has the values of an Arrow type of views; None for other types."""
+    """The type that has the values of an Arrow type of views, of short decimals, or of a dictionary
+    without text, which some functions do not take; None for other types.
+    """
     import pyarrow as pa
 
+    if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
+        return kind.value_type
+    if str(kind).startswith(("decimal32", "decimal64")):
+        return pa.decimal128(38, kind.scale)
     plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
     return plain.get(str(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 def arrow_people(column: Any) -> Ints:

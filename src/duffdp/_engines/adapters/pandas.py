@@ -16,6 +16,8 @@ from duffdp._engines.adapters.frame import (
 )
 from duffdp.domain import Array, Ints
 
+_WIDE = (np.dtype(np.longdouble), np.dtype(np.clongdouble))  # numbers with more bits than doubles
+
 
 class PandasFrame(MemoryFrame):
     """A pandas frame."""
@@ -58,6 +60,8 @@ class PandasFrame(MemoryFrame):
             places = positions_of_objects(native.dtype.categories, values)
             coded: Ints = np.append(places, -1)[native.cat.codes.to_numpy()]
             return coded
+        if native.dtype == np.float16:  # which no index holds
+            native = native.astype(np.float32)
         index = pandas.Index(list(values), dtype=native.dtype)
         positions: Ints = index.get_indexer(pandas.Index(native)).astype(np.int64)
         return positions
@@ -73,6 +77,10 @@ class PandasFrame(MemoryFrame):
             from duffdp._engines.adapters.arrow import arrow_people
 
             return arrow_people(arrow)
+        if native.dtype in _WIDE:  # doubles, which pandas makes of them, may be equal
+            array = native.to_numpy()
+            people: Ints = np.unique(array, return_inverse=True)[1].astype(np.int64)
+            return np.where(array == array, people, -1)
         numbers: Ints = pandas.factorize(native)[0].astype(np.int64)
         numbers[native.isna().to_numpy()] = -1
         if self.schema[name].is_float():  # to nullable floats a nan is a value

@@ -7,6 +7,7 @@ neither how another one is read nor whether there is an error.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -153,6 +154,11 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
     if not line:
         return None
     line = line.removesuffix(b"\n").removesuffix(b"\r")
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UnsupportedData(
+            f"{path!r} is in UTF-16, which is not read. Save it as 'CSV UTF-8' in Excel, or "
+            "convert it with: iconv -f UTF-16 -t UTF-8."
+        )
     if len(line) > LONGEST or b"\0" in line or b"\r" in line:
         raise UnsupportedData(
             f"the {header} of {path!r} has no column names: it is too long, or the file is not "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from duffdp._engines.files.fields import FieldRules
 from duffdp._engines.libraries import missing_column
-from duffdp.errors import Argument, UnsupportedData
+from duffdp.errors import Argument, UnsupportedData, did_you_mean
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -100,7 +100,13 @@ def header_columns(
                 ": it must be the number of lines above the header.",
             )
         if name not in header or not name:
-            raise missing_column(name, filter(None, header))
+            error = missing_column(name, filter(None, header))
+            if did_you_mean(name, header):
+                raise error
+            raise UnsupportedData(
+                *(*error.parts, f" The {line} names them; ", Argument("skip_rows")),
+                " skips titles above it.",
+            )
         if header.count(name) > 1:
             raise UnsupportedData(
                 f"the {line} names {name!r} more than once. Rename one of the columns."

@@ -103,7 +103,7 @@ class TextFile:
             raise DuffError(
                 *(Argument("thousands"), " must differ from ", Argument("decimal"), ", got "),
                 *(f"{self.decimal!r} for both. Pass for example ", Argument("decimal", other)),
-                *(" and ", Argument("thousands", self.thousands), "."),
+                *(" beside ", Argument("thousands", self.thousands), " instead."),
             )
         SKIP_ROWS.read(self.skip_rows)
         ENCODING.read(self.encoding)
@@ -124,7 +124,7 @@ class TextFile:
             self.decimal,
             self.date_format,
             zones,
-            self.thousands,
+            THOUSANDS.read(self.thousands),
             ENCODING.read(self.encoding),
             self.skip_rows,
         )

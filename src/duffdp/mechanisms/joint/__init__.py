@@ -21,7 +21,7 @@ from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.mechanisms.joint._grouped_proposal import GroupedDrafts, GroupedProposal
 from duffdp.mechanisms.joint._proposal import DRAFT_WORDS, Proposal
 
-# A rank is then missed one time in e**32: more would only take longer.
+# A rank is then missed one time in e**32 for each place that misses it: more would take longer.
 MAX_JOINT_EPSILON = Fraction(64)
 # Below it, blocks of ranks for many windows exceed 64 bits.
 MIN_GROUPED_EPSILON = Fraction(1, 10**6)
@@ -111,7 +111,9 @@ class Joint:
     def _draw_grouped(
         self, columns: list[QuantileRanks], results: list[list[int]], begin: int, source: Entropy
     ) -> list[int]:
-        """Draws for all columns together; those that are left after ATTEMPTS, or do not fit."""
+        """Draw for all columns together; returns those that do not fit, or are left after
+        MAX_GROUPED_DRAFTS.
+        """
         proposal = GroupedProposal(columns, self._epsilon)
         waiting = np.flatnonzero(proposal.fits)
         drafts_left = MAX_GROUPED_DRAFTS
