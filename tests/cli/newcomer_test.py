@@ -187,13 +187,13 @@ def test_misspelt_keys_and_values_have_words(fines, run):
 def test_a_profile_names_what_is_ignored(fines, run):
     look = duffdp.profile(read(fines, decimal=","), epsilon=100, columns=["Geldbuße"], rng=1)
     assert look.to_dict()["columns"]["Geldbuße"]["readable"] == pytest.approx(0.5, abs=0.02)
-    assert "are no numbers, and statistics ignore them" in look.remarks[0]
+    assert "are not numbers, so statistics ignore them" in look.remarks[0]
     code, out, _ = run(
         *("profile", fines, "--skip-rows", 2, "--decimal", ",", "-e", 100),
         *("--columns", "Geldbuße"),
     )
     assert code == 0
-    assert "are no numbers" in out
+    assert "are not numbers" in out
 
 
 def test_people_in_one_court_each(fines):

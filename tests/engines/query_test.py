@@ -180,7 +180,7 @@ def test_answers_are_frames_of_the_caller(tmp_path):
 
 
 REFUSED = {
-    "SELECT * EXCLUDE (age) FROM data": "one value, got '\\*",
+    "SELECT * EXCLUDE (age) FROM data": "one row, got '\\*",
     "SELECT * FROM data GROUP BY p": "of each group, got '\\*'",
     "SELECT a FROM data LIMIT 5": "got LIMIT",
     "SELECT a FROM data OFFSET 5": "got OFFSET",

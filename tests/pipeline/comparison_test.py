@@ -192,7 +192,7 @@ def test_what_cannot_be_compared():
     with pytest.raises(DuffError, match="same groups"):
         duffdp.compare(count, grouped)
     modes = duffdp.mode(ROWS, column="g", categories=["a", "b"], epsilon=1)
-    with pytest.raises(DuffError, match="no numbers"):
+    with pytest.raises(DuffError, match="not numbers"):
         duffdp.compare(modes, modes)
     quartiles = duffdp.quantiles([1, 2], [0.1, 0.9], epsilon=1, bounds=(0, 9))
     with pytest.raises(DuffError, match="one number"):

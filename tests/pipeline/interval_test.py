@@ -345,7 +345,7 @@ def test_commands(call, tmp_path):
     few = ("--by", "sex", "--keys", "nobody")
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", *few)[1]
     assert "(too few to tell)" in out
-    assert "the population they were drawn from, in each group" in out
+    assert "the population they were sampled from with 95% probability, for each group" in out
     code, _, err = call("median", ADULT, *AGES, "--interval", "95", "-e", "1")
     assert (code, "between 0 and 1, got 95.0" in err) == (2, True)
     out = call("count", ADULT, "--interval", "0.95", "-e", "1")[1]

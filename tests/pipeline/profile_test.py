@@ -114,7 +114,7 @@ def test_unreadable_fields_are_called_so(tmp_path, call):
     assert (look.rows, look.people, look.columns["day"].kind) == (200, 200, "date")
     assert look.columns["day"].bounds == (dt.date(2024, 1, 1), dt.date(2026, 1, 1))
     assert [line for line in look.remarks if line.startswith("fine")] == [
-        "fine: about 44 % of the fields are no numbers, and statistics ignore them; check decimal, "
+        "fine: about 44% of the fields are not numbers, so statistics ignore them; check decimal, "
         "thousands and date_format"
     ]
     right = duffdp.profile(TextFile(path, decimal=",", thousands="."), epsilon=SURE, unit="id")
@@ -123,7 +123,7 @@ def test_unreadable_fields_are_called_so(tmp_path, call):
         *("profile", path, "-e", SURE, "--decimal", ",", "--columns", "fine", "--unit", "id")
     )
     assert (code, err) == (0, "")
-    assert "about 44 % of the fields are no numbers" in out
+    assert "about 44% of the fields are not numbers" in out
 
 
 def test_it_is_called_so_in_spite_of_noise(tmp_path):

@@ -68,10 +68,10 @@ def test_people_groups_and_modes(page):
     assert "All rows with the same value of “p” together" in text
     assert "At most 2 rows per person were used" in text
     assert "beyond those that the closest possible answer needs" in text
-    assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
+    assert re.search(r"removing at most \d+ (person|people) would make this", text)
     assert "This holds for each group individually" in text
     assert "the 2 possible answers: a" in text
-    assert "cost epsilon = 0.75 for whoever" in text
+    assert "cost epsilon = 0.75 for anyone" in text
 
 
 def test_means_and_sums_with_noise(page):
