@@ -16,11 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from duffdp.errors import UNSET, Argument, DuffError
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 #: The choice of a mechanism: the most accurate one, the paper's, or another that a statistic has.
 Choice = str
@@ -58,7 +59,7 @@ class Parameter(Generic[T]):
     #: What a value must be; errors say "NAME must be RULE".
     rule: str = ""
     #: Returns the checked value, or None to refuse it; may raise an error of its own.
-    convert: Callable[[Any], T | None]
+    convert: Callable[[object], T | None]
     #: A value that passes, for errors and the reference page.
     example: Any = UNSET
     #: UNSET: the parameter is required.
@@ -83,11 +84,11 @@ class Parameter(Generic[T]):
     #: Other words for some values: the documented value of each.
     value_aliases: Mapping[str, Any] = field(default_factory=dict)
 
-    def documented_value(self, value: Any) -> Any:
+    def documented_value(self, value: V) -> V:
         """The value, or the documented one that it is another word for."""
         return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
-    def read(self, value: Any) -> T:
+    def read(self, value: object) -> T:
         """The checked value, or the error that says the rule."""
         if value is None and self.default is None:
             return None  # type: ignore[return-value]
@@ -96,16 +97,20 @@ class Parameter(Generic[T]):
             raise self.refusal(value)
         return checked
 
-    def value_in(self, options: Mapping[str, Any]) -> Any:
+    def value_in(self, options: Mapping[str, object]) -> object:
         """Its value among some options as it was passed, or the default."""
         value = options.get(self.name, self.default)
         return None if value is UNSET else value
 
-    def read_from(self, options: Mapping[str, Any]) -> T:
+    def read_from(self, options: Mapping[str, object]) -> T:
         """Its checked value among some options, or the default."""
         return self.read(self.value_in(options))
 
-    def refusal(self, value: Any) -> DuffError:
+    def of(self, parameters: Mapping[str, object]) -> T:
+        """Its value among checked parameters."""
+        return cast(T, parameters[self.name])
+
+    def refusal(self, value: object) -> DuffError:
         """The error for a value that breaks the rule."""
         return DuffError.about(self.name, value, self.rule, self.example)
 
@@ -128,7 +133,7 @@ class Parameter(Generic[T]):
 # Checks that parameters share.
 
 
-def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
+def plain_number(value: object) -> int | float | Decimal | Fraction | None:
     """A number of Python or numpy as one of Python; None for anything else, truth values too."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 0) == 0 else None
@@ -153,25 +158,27 @@ def share_text(q: Fraction) -> str:
     return short if Fraction(short) == q else repr(float(q))
 
 
-def _anything(value: Any) -> Any:
+def _anything(value: object) -> Any:
     """No check here: what the value may be depends on other parameters or on the data."""
     return value
 
 
-def _whole(smallest: int) -> Callable[[Any], int | None]:
+def _whole(smallest: int) -> Callable[[object], int | None]:
     """A check for whole numbers from a smallest one on."""
 
-    def convert(value: Any) -> int | None:
+    def convert(value: object) -> int | None:
         number = plain_number(value)
         return number if isinstance(number, int) and number >= smallest else None
 
     return convert
 
 
-def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _fraction(
+    low: float, high: float, *, closed: bool = False
+) -> Callable[[object], Fraction | None]:
     """A check for numbers between two ends, as the decimals that were written."""
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = plain_number(value)
         if number is None or not (low <= number <= high if closed else low < number < high):
             return None
@@ -180,11 +187,11 @@ def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any
     return convert
 
 
-def _share(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _share(low: float, high: float, *, closed: bool = False) -> Callable[[object], Fraction | None]:
     """A check for shares of records, with a denominator that rank arithmetic can bear."""
     inside = _fraction(low, high, closed=closed)
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = inside(value)
         return None if number is None else number.limit_denominator(MAX_SHARE_DENOMINATOR)
 
@@ -199,15 +206,15 @@ def _at_most_rows(rows: int | None) -> int | None:
     return None if rows is None or rows > MAX_SKIPPED_ROWS else rows
 
 
-def _flag(value: Any) -> bool | None:
+def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _name(value: Any) -> str | None:
+def _name(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _epsilon(value: Any) -> Fraction | None:
+def _epsilon(value: object) -> Fraction | None:
     number = plain_number(value)
     try:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
@@ -221,7 +228,7 @@ def _epsilon(value: Any) -> Fraction | None:
     return exact(number) if number is not None and fits else None
 
 
-def _encoding(value: Any) -> str | None:
+def _encoding(value: object) -> str | None:
     """The usual name of UTF-8 or of an encoding with one byte for each character."""
     if not isinstance(value, str):
         return None
@@ -256,7 +263,7 @@ def character_table(encoding: str) -> str | None:
     return table if ascii_first and len(high) == 128 and len(table) == 256 else None
 
 
-def _shares(value: Any) -> tuple[Fraction, ...] | None:
+def _shares(value: object) -> tuple[Fraction, ...] | None:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
     shares = sorted(Q.read(q) for q in value)
@@ -271,7 +278,7 @@ def _shares(value: Any) -> tuple[Fraction, ...] | None:
     return tuple(shares)
 
 
-def _decimal(value: Any) -> Decimal | None:
+def _decimal(value: object) -> Decimal | None:
     share = _fraction(0, 1)(value)
     return None if share is None else Decimal(share.numerator) / Decimal(share.denominator)
 
@@ -970,7 +977,7 @@ WEIGHTS: Parameter[Any] = Parameter(
 )
 
 
-def _texts(value: Any) -> dict[str, str] | None:
+def _texts(value: object) -> dict[str, str] | None:
     """A mapping from text to text that is not empty."""
     if not isinstance(value, Mapping):
         return None
@@ -978,7 +985,7 @@ def _texts(value: Any) -> dict[str, str] | None:
     return dict(value) if good else None
 
 
-def _labels(value: Any) -> dict[str, Any] | None:
+def _labels(value: object) -> dict[str, Any] | None:
     """For each column a mapping from keys to text, or an object with `labels`."""
     if not isinstance(value, Mapping):
         return None
@@ -1222,7 +1229,9 @@ class Interval(NamedTuple):
     simultaneous: bool = False
 
 
-def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Interval | None:
+def read_interval(
+    interval: object, covers: object, simultaneous: object = False
+) -> Interval | None:
     """The interval that three parameters ask for; None for no interval."""
     target, together = COVERS.read(covers), SIMULTANEOUS.read(simultaneous)
     confidence = INTERVAL.read(interval)
@@ -1236,7 +1245,7 @@ def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Inte
     return None
 
 
-def read_number(name: str, value: Any, low: float, high: float, example: float) -> float:
+def read_number(name: str, value: object, low: float, high: float, example: float) -> float:
     """A number strictly between two others, of a parameter that one class alone has."""
     number = plain_number(value)
     if number is None or not low < number < high:

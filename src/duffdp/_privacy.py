@@ -30,7 +30,7 @@ class Worded:
 
     __slots__ = ()
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -130,7 +130,7 @@ class PrivacyUnit(Worded):
         """Text for what epsilon protects: row of the data, edge, or the name of the column."""
         return "row of the data" if self.kind == "row" else str(self)
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.kind, self.column, self.contributions, self.groups_per_person
 
     def __str__(self) -> str:

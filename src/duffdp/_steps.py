@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class StepFunction:
                 "Give every candidate a distance, a large one if it cannot be reached."
             )
 
-    def distance_at(self, value: Any) -> int:
+    def distance_at(self, value: object) -> int:
         """Distance of one candidate, in steps of `unit`."""
         index = self.domain.find(value)
         if index is None:

@@ -21,7 +21,7 @@ from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease
 from duffdp._sampling.entropy import entropy
 from duffdp.mechanisms import CLASSES, mechanism_class
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
 from verb_calls import CALLS, GRAPHS, REGISTERED, TABLES
@@ -185,7 +185,7 @@ class Watch:
 
 
 def owner_of_release(kind):
-    return Mechanism if issubclass(kind, Mechanism) else kind
+    return DistanceMechanism if issubclass(kind, DistanceMechanism) else kind
 
 
 class WatchedEdges:

@@ -32,7 +32,7 @@ class CommandLineDialect:
         option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
         return option.partition("/")[0]
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The option with its value, quoted for a shell."""
         option, parameter = self.mention(name), PARAMETERS.get(name)
         if value is True:
@@ -60,7 +60,7 @@ class PlanDialect:
         """The key."""
         return name
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The key with its value."""
         if isinstance(value, Mapping):
             lines = " and ".join(f"{key} = {_toml(part)}" for key, part in value.items())
@@ -82,7 +82,7 @@ def _comma_list(values: list[Any]) -> str:
     return line.getvalue()
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key} = {_toml(part)}' for key, part in value.items())}}}"
     if isinstance(value, list | tuple):

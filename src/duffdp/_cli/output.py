@@ -549,7 +549,7 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
         out.write_text(text + "\n", encoding="utf-8")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, dt.timedelta):
         return str(value)
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
@@ -571,7 +571,7 @@ def _csv(rows: Rows, out: Path | None, style: CsvStyle) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _csv_cell(value: Any, decimal: str) -> Any:
+def _csv_cell(value: object, decimal: str) -> Any:
     cell = as_json(value)
     return str(cell).replace(".", decimal) if isinstance(value, float | Decimal) else cell
 

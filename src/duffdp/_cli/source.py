@@ -104,7 +104,7 @@ def _format_by_header() -> str:
     return "csv"
 
 
-def open_ledger(path: Any, dataset: str | None, call_id: str | None) -> Any:
+def open_ledger(path: object, dataset: str | None, call_id: str | None) -> Any:
     """The ledger that the options or a plan name, if any."""
     if path is None:
         if dataset is not None or call_id is not None:

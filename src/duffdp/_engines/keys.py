@@ -110,7 +110,7 @@ class CodeBook:
         return f"CodeBook({self.path!r})"
 
 
-def load_keys(by: Any, keys: Any) -> Any:
+def load_keys(by: object, keys: object) -> Any:
     """The keys with the contents of files instead of their paths."""
     if isinstance(keys, Mapping):
         return {name: _of_part(name, part) for name, part in keys.items()}
@@ -122,7 +122,7 @@ def load_keys(by: Any, keys: Any) -> Any:
     return _of_path(names, keys)
 
 
-def _of_part(name: str, part: Any) -> Any:
+def _of_part(name: str, part: object) -> Any:
     """The keys of one column."""
     if isinstance(part, Mapping):
         if CODE_BOOK not in part:
@@ -227,7 +227,7 @@ class Keys(NamedTuple):
     written: tuple[str, ...] = ()
 
 
-def read_keys(by: tuple[str, ...], keys: Any) -> Keys:
+def read_keys(by: tuple[str, ...], keys: object) -> Keys:
     """Public keys as tuples, in the given order: each once, with a value for each column."""
     rows: Sequence[Row]
     written: tuple[str, ...] = ()
@@ -256,7 +256,7 @@ def read_keys(by: tuple[str, ...], keys: Any) -> Keys:
     return Keys(_checked(by, rows, quoted), written)
 
 
-def _rows(by: tuple[str, ...], keys: Any) -> Sequence[Row]:
+def _rows(by: tuple[str, ...], keys: object) -> Sequence[Row]:
     """Keys that are lists, frames, series or types."""
     if isinstance(keys, list | tuple | range):
         return _one_by_one(keys)
@@ -292,7 +292,7 @@ def _one_by_one(keys: list[Any] | tuple[Any, ...] | range) -> Sequence[Row]:
     return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
 
 
-def _declared(keys: Any) -> list[Any] | None:
+def _declared(keys: object) -> list[Any] | None:
     """The values that a type lists; None for what is no type."""
     if isinstance(keys, type) and issubclass(keys, enum.Enum):
         return [member.value for member in keys]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from functools import partial
 from operator import itemgetter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -764,7 +765,7 @@ class _SharedScan:
             self._close()
 
 
-def _rows_of(nw: Any, path: RowSource) -> Any:
+def _rows_of(nw: ModuleType, path: RowSource) -> Any:
     """The rows of a path, as a narwhals frame."""
     try:
         return nw.from_native(path.rows())
@@ -773,7 +774,7 @@ def _rows_of(nw: Any, path: RowSource) -> Any:
 
 
 def _in_zone(
-    nw: Any, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
+    nw: ModuleType, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
 ) -> dict[str, Any]:
     """Types with the zones that were said, and else with that of a session, where an engine has no
     other: zones are a part of them.
@@ -786,7 +787,7 @@ def _in_zone(
     return dict(types) | zoned
 
 
-def _scale(nw: Any, dtype: Any) -> int | None:
+def _scale(nw: ModuleType, dtype: Any) -> int | None:
     """The decimals that a type declares, if they are few: 0 and many stand for no declaration."""
     scale = getattr(dtype, "scale", None) if dtype == nw.Decimal else None
     return scale if isinstance(scale, int) and 0 < scale <= MAX_SCALE else None
@@ -804,7 +805,7 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
         )
 
 
-def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
+def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from operator import and_, ge, gt, le, lt, or_
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -296,7 +297,7 @@ class RowFilter:
 
     def __init__(
         self,
-        nw: Any,
+        nw: ModuleType,
         condition: Condition,
         types: Mapping[str, Any],
         untyped: Container[str],

@@ -605,7 +605,7 @@ class _Span(NamedTuple):
         return bool(self.low <= value <= self.high)
 
 
-def _zero_like(value: Any) -> Any:
+def _zero_like(value: object) -> Any:
     return dt.timedelta(0) if isinstance(value, dt.timedelta) else 0
 
 

@@ -141,7 +141,7 @@ class Distribution:
 
     # Shares.
 
-    def cdf(self, x: Any) -> float:
+    def cdf(self, x: object) -> float:
         """The share of records up to a value."""
         return float(self._share(self._index(x)))
 
@@ -162,14 +162,14 @@ class Distribution:
     def _before(self, cell: int) -> int:
         return self._weights[cell - 1] if cell else 0
 
-    def _index(self, x: Any) -> int:
+    def _index(self, x: object) -> int:
         """The last candidate up to a value."""
         candidate = self.domain.find(x)
         if candidate is not None:
             return candidate
         return math.floor(min(max(self.domain.place(x), -1), self.domain.size))
 
-    def band(self, x: Any, covers: Covers = "data") -> tuple[float, float]:
+    def band(self, x: object, covers: Covers = "data") -> tuple[float, float]:
         """The ends of the band around the share of records up to a value; the band holds for all
         values at once.
 
@@ -239,7 +239,7 @@ class Distribution:
 
     # Quantiles.
 
-    def quantile(self, q: Any) -> Any:
+    def quantile(self, q: object) -> Any:
         """The smallest value at which the cumulative share is at least q (for q = 0: above 0)."""
         share = Q.read(q)
         target = share * self._weights[-1]
@@ -251,7 +251,7 @@ class Distribution:
         along = math.ceil((target - before) * width / (self._weights[cell] - before))
         return self.domain.value(first + along - 1)
 
-    def quantile_interval(self, q: Any, covers: Covers = "data") -> tuple[Any, Any]:
+    def quantile_interval(self, q: object, covers: Covers = "data") -> tuple[Any, Any]:
         """An interval for the exact quantile, from the band; it holds for all q at once."""
         share = float(Q.read(q))
         low, high = (end.tolist() for end in self._band(covers))
@@ -322,14 +322,14 @@ class Distribution:
             cells.label(i): float((b - a) * self.count) for i, (a, b) in enumerate(pairwise(before))
         }
 
-    def _share_below(self, edge: Any) -> Fraction:
+    def _share_below(self, edge: object) -> Fraction:
         """The share of records below a value."""
         if edge == -math.inf:
             return Fraction(0)
         index = self._index(edge)
         return self._share(index - 1 if self.domain.find(edge) is not None else index)
 
-    def plot(self, ax: Any = None, covers: Covers = "data", label: str = "") -> Any:
+    def plot(self, ax: object = None, covers: Covers = "data", label: str = "") -> Any:
         """Plot the cumulative shares and the band with matplotlib; returns the axes."""
         return draw_shares(self, ax or new_axes(1, 12)[0], covers, label)
 

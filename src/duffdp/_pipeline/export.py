@@ -280,7 +280,7 @@ def as_latex_table(table: DisplayTable) -> str:
     return "\n".join(lines)
 
 
-def check_csv(separator: Any, decimal: Any) -> None:
+def check_csv(separator: object, decimal: object) -> None:
     """Refuse marks that CSV cannot be read with."""
     if separator not in SEPARATORS:
         raise DuffError.about("separator", separator, "a comma, semicolon, tab or bar", ";")
@@ -293,7 +293,7 @@ def check_csv(separator: Any, decimal: Any) -> None:
         )
 
 
-def csv_cell(value: Any, decimal: str = ".") -> Any:
+def csv_cell(value: object, decimal: str = ".") -> Any:
     """One cell of CSV; numbers have this decimal mark."""
     if decimal != "." and isinstance(value, float | Decimal):
         return str(as_json(value)).replace(".", decimal)

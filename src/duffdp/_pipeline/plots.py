@@ -83,7 +83,7 @@ def _plain_numbers(axis: Any, values: Sequence[Any], unit: str = "") -> str:
 
 
 def draw_groups(
-    title: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Estimate]], ax: Any
+    title: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Estimate]], ax: object
 ) -> Any:
     """Draw the numbers of groups, a line for each number."""
     labels, estimates = groups, [estimate for row in rows for estimate in row]
@@ -141,7 +141,7 @@ def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str)
     return axes
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """A value that an axis can hold; a duration in days."""
     if isinstance(value, dt.timedelta):
         return value / dt.timedelta(days=1)

@@ -452,11 +452,11 @@ class Release(Exportable):
         """The keys of all groups; one empty key without groups."""
         return self.keys if self.grouped else ((),)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """A matplotlib plot: points with intervals, one line per group (or per number of one
         group), or the shares of distributions; returns the axes.
         """
-        labels = [", ".join(map(str, key)) for key in self.keys] or [""]
+        labels = [", ".join(map(str, key)) for key in self._rows_of_keys()]
         if self.has_distributions:
             distributions = [distribution for (distribution,) in self.cells]
             return draw_distributions(self.column or "value", labels, distributions, ax)
@@ -612,7 +612,7 @@ def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dic
 
 
 def _cells_from_json(
-    value: Any, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
+    value: object, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
 ) -> tuple[CellRow, ...]:
     """The cells of every group, from JSON values."""
     return tuple(
@@ -646,7 +646,7 @@ def _sizes_from_json(
     return tuple(row[name] for row in value)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else [value]

@@ -29,6 +29,8 @@ from duffdp._parameters import (
     WHERE,
     FoundKeys,
     Parameter,
+    X,
+    Y,
 )
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
 from duffdp.domain import Categories, Digits, Grid, Ordered, Pattern, Presence, PublicSet
@@ -72,7 +74,7 @@ class ReleaseRequest:
         bounds = self[BOUNDS]
         final = self[STEP] is not None or isinstance(bounds, Ordered) or spec.of_pairs
         final = final or not isinstance(domain, Grid)
-        if spec.check_domain is not None and (final or domain.kind in ("date", "datetime")):
+        if final or domain.kind in ("date", "datetime"):
             spec.check_domain(terms.parameters, domain)  # else once the step is known
         pair = self._pair(terms) if spec.of_pairs else None
         by, keys = self[BY], self[KEYS]
@@ -128,7 +130,7 @@ class ReleaseRequest:
 
     def _pair(self, terms: Terms) -> tuple[str, str] | None:
         """The names of the two columns, if they are columns of a table."""
-        name, x, y = terms.spec.name, terms.parameters["x"], terms.parameters["y"]
+        name, x, y = terms.spec.name, X.of(terms.parameters), Y.of(terms.parameters)
         if self[COLUMN] is not None:
             raise DuffError(
                 *(f"{name} takes no ", Argument("column"), f", got {self[COLUMN]!r:.60}. Pass "),
@@ -322,8 +324,7 @@ class CheckedRequest(NamedTuple):
             return domain
         if integer or untyped or scale is not None:
             domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped, scale)
-        if spec.check_domain is not None:
-            spec.check_domain(self.terms.parameters, domain)
+        spec.check_domain(self.terms.parameters, domain)
         return domain
 
 

@@ -55,7 +55,7 @@ class EdgeSource:
 
     close = None  # nothing to close
 
-    def __init__(self, edges: Any, domain: PublicSet) -> None:
+    def __init__(self, edges: object, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
 
@@ -69,7 +69,7 @@ class ArraySource:
 
     close = None  # nothing to close
 
-    def __init__(self, data: Any, domain_for: Callable[..., PublicSet]) -> None:
+    def __init__(self, data: object, domain_for: Callable[..., PublicSet]) -> None:
         self._records = read_array(data)
         self.has_objects = self._records.array.dtype.kind == "O"
         domain = domain_for(self._records.integer, self.has_objects)
@@ -100,7 +100,7 @@ class PreparedRelease(NamedTuple):
 
     @classmethod
     def of(
-        cls, request: ReleaseRequest, data: Any, rng: object, sources: OpenSources
+        cls, request: ReleaseRequest, data: object, rng: object, sources: OpenSources
     ) -> PreparedRelease:
         """Check the parameters; of the data, look at the types."""
         keys = request[KEYS]
@@ -110,7 +110,7 @@ class PreparedRelease(NamedTuple):
 
     @classmethod
     def of_checked(
-        cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources
+        cls, checked: CheckedRequest, data: object, rng: object, sources: OpenSources
     ) -> PreparedRelease:
         """Prepare a checked request: look at the types of the data. Releases of one call share the
         `sources` that they open.
@@ -182,7 +182,7 @@ def _source(
     return SourceTable(data, selection, checked.domain.kind, checked.domain_for, sources)
 
 
-def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Release:
+def run_options(statistic: object, data: object, options: Mapping[str, Any]) -> Release:
     """One release of its own, as a public function is called."""
     request = ReleaseRequest(statistic, options)
     ledger, rng = LEDGER.value_in(options), RNG.value_in(options)
@@ -190,7 +190,7 @@ def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Releas
 
 
 def run(
-    request: ReleaseRequest, data: Any, ledger: Ledger | None = None, rng: object = None
+    request: ReleaseRequest, data: object, ledger: Ledger | None = None, rng: object = None
 ) -> Release:
     """Check, charge, read and draw one release."""
     return make_releases([PreparedRelease.of(request, data, rng, OpenSources())], ledger)[0]

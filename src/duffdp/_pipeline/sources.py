@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from duffdp._pipeline.toml import refuse_unknown
 from duffdp.errors import DuffError
@@ -13,7 +12,7 @@ SOURCES = ("bounds", "step", "categories", "keys", "plan", "publications", "audi
 REGISTRY_SOURCES = ("curator", "purpose", "region", "sector", "actors", "justification")
 
 
-def read_sources(sources: Any) -> dict[str, str]:
+def read_sources(sources: object) -> dict[str, str]:
     """Answers that a reviewer will ask for, as text; none if nothing was given.
 
     `bounds`, `step`, `categories` (and bins), `keys`: where they came from. `plan`: when it was

@@ -384,7 +384,7 @@ class Table(Exportable):
         )
 
     def compare(
-        self, name: str, first: Any, second: Any, *, confidence: float | None = None
+        self, name: str, first: object, second: object, *, confidence: float | None = None
     ) -> Comparison:
         """The difference and the ratio of one number of two groups, at no cost.
 
@@ -456,7 +456,7 @@ class Table(Exportable):
                 numbers.append(ComparedNumber(row[part], own.facts, number, noisy, draws, kind))
         return numbers
 
-    def _place(self, group: Any) -> int:
+    def _place(self, group: object) -> int:
         """The row of a group that is named by keys or labels."""
         parts = tuple(group) if isinstance(group, tuple | list) else (group,)
         keys = self.row_keys()

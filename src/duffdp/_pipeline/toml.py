@@ -147,7 +147,7 @@ def _with_keys(release: Any, folder: Path) -> Any:
         raise error.about_other("categories", "keys") from None
 
 
-def _in_folder(part: Any, folder: Path) -> Any:
+def _in_folder(part: object, folder: Path) -> Any:
     """Keys of one column: a path, or that of a code book, is meant from the folder of the plan."""
     if isinstance(part, dict) and isinstance(part.get(CODE_BOOK), str):
         return part | {CODE_BOOK: str(folder / part[CODE_BOOK])}

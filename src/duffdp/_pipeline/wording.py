@@ -40,7 +40,7 @@ class Wording(NamedTuple):
                 return f"{self.names[stem]}{end.replace('_', ' ')}"
         return column
 
-    def key(self, column: str, key: Any) -> Any:
+    def key(self, column: str, key: object) -> Any:
         """The label of a key, or the key itself; None is the total."""
         if key is None:
             return self.name(ALL)
@@ -75,7 +75,7 @@ class Wording(NamedTuple):
 PLAIN = Wording()  # the names of the columns themselves
 
 
-def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
+def read_wording(names: object, labels: object, shown_in: object) -> Wording:
     """Checked words: mappings of text; the columns that they are for are checked later."""
     columns = LABELS.read(labels) or {}
     texts = {}
@@ -85,7 +85,7 @@ def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
     return Wording(NAMES.read(names) or {}, texts, SHOWN_IN.read(shown_in) or {})
 
 
-def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
+def with_code_books(by: object, keys: object, labels: object) -> tuple[Any, Any]:
     """Keys with code books instead of their entries in a plan, and all labels: those of code
     books, but for keys that have other labels.
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from duffdp._parameters import Q
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._planning.forecast import DataSet, Forecast, MechanismErrorLaw
 from duffdp.domain import Categories, Grid
@@ -87,8 +88,7 @@ def _baseline(name: str, plan: DrawPlan, delta: float | None) -> Any:
 
 
 def _q(plan: DrawPlan) -> Fraction:
-    q: Fraction = plan.parameters.get("q", Fraction(1, 2))
-    return q
+    return Q.of(plan.parameters) if Q.name in plan.parameters else Fraction(1, 2)
 
 
 def _sensitivity(plan: DrawPlan, data: DataSet) -> sensitivity.Sensitivity:

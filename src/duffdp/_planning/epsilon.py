@@ -225,7 +225,9 @@ def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float 
     return high
 
 
-def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
+def _check_goal(
+    within: object, probability: object, width: object, interval: object
+) -> float | None:
     """Raise an error for a goal that is none; return the probability, if it has one."""
     if (within is None) == (width is None):
         combination = "neither" if width is None else "both"

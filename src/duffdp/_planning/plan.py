@@ -170,7 +170,7 @@ class Plan:
         """The requested releases."""
         return [checked.request for checked in self.releases]
 
-    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
+    def check(self, data: object = None, *, ledger: object = None) -> Cost:
         """The plan's cost. With data, names and types of columns are checked; no row is read."""
         if data is None and self.source is None:
             facts, readings = self._public_facts()
@@ -211,9 +211,9 @@ class Plan:
 
     def run(
         self,
-        data: Any = None,
+        data: object = None,
         *,
-        ledger: Any = None,
+        ledger: object = None,
         rng: object = None,
         done: Callable[[], None] | None = None,
         rehearsal: Callable[[dict[str, Release]], None] | None = None,
@@ -236,7 +236,7 @@ class Plan:
 
         rehearse(prepared, lambda releases: rehearsal(dict(zip(self.names, releases, strict=True))))
 
-    def prepared(self, data: Any, rng: object) -> list[PreparedRelease]:
+    def prepared(self, data: object, rng: object) -> list[PreparedRelease]:
         """All releases, after all checks that need no row."""
         source = self.source if data is None else data
         if source is None:
@@ -252,7 +252,7 @@ class Plan:
         return prepared
 
     def make(
-        self, prepared: list[PreparedRelease], ledger: Any, done: Callable[[], None] | None
+        self, prepared: list[PreparedRelease], ledger: object, done: Callable[[], None] | None
     ) -> dict[str, Release]:
         """Charge the prepared releases, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
@@ -273,7 +273,7 @@ class Plan:
         except DuffError as error:
             raise error.prefixed(self._label(number, name)) from None
 
-    def _ledger(self, override: Any) -> Any:
+    def _ledger(self, override: object) -> Any:
         ledger = self.ledger if override is None else override
         return None if ledger is None else ledger_of(ledger, self.dataset, self.call_id)
 

@@ -33,7 +33,7 @@ _ROUND_UP_TO = 10**6  # parts of 1, for an epsilon that a wanted error needs
 
 
 def preview_plan(
-    releases: Iterable[CheckedRequest], group_size: Any, shape: str, draws: int
+    releases: Iterable[CheckedRequest], group_size: object, shape: str, draws: int
 ) -> SimpleTable:
     """A row for every number of every release: its share of epsilon, and its expected errors."""
     size = GROUP_SIZE.read(group_size)
@@ -91,8 +91,8 @@ def weights_for_errors(
     releases: Iterable[CheckedRequest],
     copies: Mapping[str, int],
     total: Fraction,
-    errors: Any,
-    group_size: Any,
+    errors: object,
+    group_size: object,
     shape: str,
     draws: int,
 ) -> dict[str, Fraction]:
@@ -152,7 +152,7 @@ def _needed_epsilon(
     return Fraction(math.ceil(epsilon * _ROUND_UP_TO), _ROUND_UP_TO)
 
 
-def _read_error(name: str, error: Any) -> float:
+def _read_error(name: str, error: object) -> float:
     number = plain_number(error)
     if number is None or not 0 < number < math.inf:
         raise DuffError(

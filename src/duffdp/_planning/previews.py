@@ -429,7 +429,7 @@ class PreviewRequest:
             },
         )
 
-    def check(self, mechanism: Any, epsilon: Any) -> CheckedRequest:
+    def check(self, mechanism: object, epsilon: object) -> CheckedRequest:
         """The checked release; for a baseline, that of the best mechanism instead of it."""
         entry = self.spec
         if mechanism not in (*entry.choices, *baselines_of(entry)):
@@ -448,10 +448,10 @@ class PreviewRequest:
             check_baseline(mechanism, checked.plan, self._delta)
         return checked
 
-    def _checked(self, mechanism: str, epsilon: Any) -> CheckedRequest:
+    def _checked(self, mechanism: str, epsilon: object) -> CheckedRequest:
         return self._request.replace(mechanism=mechanism, epsilon=epsilon).check()
 
-    def data_sets(self, data: Any, sample: SampleOptions) -> list[DataSet]:
+    def data_sets(self, data: object, sample: SampleOptions) -> list[DataSet]:
         """The data sets to average over: the given one, groups out of it, or some of a shape."""
         checked = self._checked(self.spec.choices[0], 1)
         if isinstance(data, str):
@@ -524,7 +524,7 @@ class PreviewRequest:
         return tuple(column.name for column in output_columns(checked, data.domain))
 
     def forecasts(
-        self, mechanism: str, epsilon: Any, data_sets: list[DataSet], sample: SampleOptions
+        self, mechanism: str, epsilon: object, data_sets: list[DataSet], sample: SampleOptions
     ) -> list[Forecast]:
         """The forecast on each data set; points and draws are divided among them."""
         checked = self.check(mechanism, epsilon)
@@ -541,7 +541,7 @@ class PreviewRequest:
         ]
 
 
-def plannable(statistic: Any) -> StatisticSpec:
+def plannable(statistic: object) -> StatisticSpec:
     """The entry of a statistic whose error can be planned."""
     spec = statistic_spec(statistic)
     if not spec.can_be_planned:
@@ -555,7 +555,7 @@ def plannable(statistic: Any) -> StatisticSpec:
     return spec
 
 
-def default_mechanisms(statistic: Any, interval: Any) -> tuple[str, ...]:
+def default_mechanisms(statistic: object, interval: object) -> tuple[str, ...]:
     """The mechanisms that a preview compares by default: the best one, the clipped one and the
     paper's, if they exist and can give the interval.
     """
@@ -587,7 +587,7 @@ def _check_half_between(pair: Any) -> None:
         )
 
 
-def _check_whole(name: str, number: Any, least: int) -> None:
+def _check_whole(name: str, number: object, least: int) -> None:
     if number is None:
         raise DuffError(Argument(name), " is missing. Pass for example ", Argument(name, 1000), ".")
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:

@@ -179,7 +179,7 @@ class ProfilePlan:
             for request, data in self._requests()
         }
 
-    def make(self, prepared: Mapping[str, PreparedRelease], ledger: Any = None) -> Profile:
+    def make(self, prepared: Mapping[str, PreparedRelease], ledger: object = None) -> Profile:
         """Charge all releases or none, then read and draw."""
         book = None if ledger is None else ledger_of(ledger)
         releases = make_releases(list(prepared.values()), book)
@@ -300,7 +300,7 @@ def profile(
     return plan.make(plan.prepared(rng), ledger)
 
 
-def _names(columns: Any) -> list[str] | None:
+def _names(columns: object) -> list[str] | None:
     """The columns that the caller names; None for all."""
     if columns is None:
         return None
@@ -314,7 +314,7 @@ def _names(columns: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _bounds_by_column(bounds: Any) -> dict[str, Any]:
+def _bounds_by_column(bounds: object) -> dict[str, Any]:
     """The bounds of columns, each a pair."""
     if bounds is None:
         return {}
@@ -402,7 +402,9 @@ def _column(
     return ColumnPlan(name, kind_name, edges, Fields(Bins(marks)), None, candidates)
 
 
-def _with_bounds(edges: Sequence[Any], lower: Any, upper: Any, after: Any) -> tuple[Any, ...]:
+def _with_bounds(
+    edges: Sequence[Any], lower: object, upper: object, after: object
+) -> tuple[Any, ...]:
     """The bounds and the edges between them. A cell ends before its upper edge, so the last one is
     the first value `after` the upper bound.
     """

@@ -161,7 +161,7 @@ class ReleaseForecast:
             )
         return self._synthetic.records(size)
 
-    def _data_set(self, records: Any) -> DataSet:
+    def _data_set(self, records: object) -> DataSet:
         synthetic = self._synthetic
         return DataSet.of_array(
             self._checked,
@@ -177,7 +177,7 @@ def _grid_engine(synthetic: SyntheticRecords, size: int, domain: Grid) -> tuple[
 
 
 def _cached(
-    cache: dict[Any, _Result], key: Any, make: Callable[[], _Result], limit: int
+    cache: dict[Any, _Result], key: object, make: Callable[[], _Result], limit: int
 ) -> _Result:
     """The cached result of a key; the oldest one is dropped if there are more than the limit."""
     if key not in cache:

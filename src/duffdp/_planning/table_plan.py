@@ -373,15 +373,15 @@ class TablePlan:
         shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
         return self.with_weights(shares)
 
-    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
+    def check(self, data: object = None, *, ledger: object = None) -> Cost:
         """The table's cost. With data, names and types of columns are checked; no row is read."""
         return self.plan.check(data, ledger=ledger)
 
     def run(
         self,
-        data: Any = None,
+        data: object = None,
         *,
-        ledger: Any = None,
+        ledger: object = None,
         rng: object = None,
         done: Callable[[], None] | None = None,
         rehearsal: Callable[[Table], None] | None = None,
@@ -402,7 +402,7 @@ class TablePlan:
         assert isinstance(source, SourceTable)
         return replace(table, frame=source.frame(table.wide()))
 
-    def _call_id(self, ledger: Any) -> str | None:
+    def _call_id(self, ledger: object) -> str | None:
         """The call id of a run that was charged to this ledger."""
         bound = ledger.call_id if isinstance(ledger, Ledger) else None
         return bound if bound is not None or ledger is None else self.plan.call_id
@@ -449,7 +449,7 @@ class _TableReleases(Plan):
 
 
 def _with_groups(
-    drawn: list[_DrawnRelease], groups: dict[str, Any], total: Any
+    drawn: list[_DrawnRelease], groups: dict[str, Any], total: object
 ) -> list[tuple[_DrawnRelease, dict[str, Any]]]:
     """Each release with the words about its groups. Keys of a pattern are found by the count, and
     those that it finds are the keys of all releases. Where groups are added up it counts again:
@@ -622,7 +622,7 @@ def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _drawn_releases(
-    statistics: Any, columns: Mapping[str, Mapping[str, Any]], defaults: _Defaults
+    statistics: object, columns: Mapping[str, Mapping[str, Any]], defaults: _Defaults
 ) -> list[_DrawnRelease]:
     """The count, and what each column is asked for."""
     if not isinstance(statistics, Mapping):
@@ -810,7 +810,7 @@ def _cheap_ends(spec: StatisticSpec) -> bool:
     return spec.shape == "value" or not spec.interval_costs_epsilon
 
 
-def _cells_of_column(column: Any, requested: Any, first: int) -> list[_Cell]:
+def _cells_of_column(column: object, requested: object, first: int) -> list[_Cell]:
     """The cells of one column: numbers are quantiles, and those side by side one statistic."""
     if not isinstance(column, str):
         raise DuffError(f"the name of a column must be text, got {column!r:.60}.")
@@ -828,7 +828,7 @@ def _cells_of_column(column: Any, requested: Any, first: int) -> list[_Cell]:
     return cells
 
 
-def _cell(column: str, item: Any, place: int) -> _Cell:
+def _cell(column: str, item: object, place: int) -> _Cell:
     """One cell: a number or a list of them, the name of a statistic, or its words."""
     is_number = not isinstance(item, str | Mapping) and item is not None
     if is_number and (isinstance(item, list) or plain_number(item) is not None):

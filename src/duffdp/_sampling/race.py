@@ -172,7 +172,7 @@ class _FirstPass(NamedTuple):
     middle: float  # of all words
     noise: RaceNoise
 
-    def limit(self, run: Any) -> Any:
+    def limit(self, run: object) -> Any:
         """Bound that lower bounds exceed if they cannot win against a run, or each of several."""
         at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
         low = at(self.low, run)

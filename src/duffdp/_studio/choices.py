@@ -75,7 +75,7 @@ class FormDialect:
         """The label of the field, or the name of what has no field."""
         return _LABELS.get(name, name)
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The label with what to type there."""
         if isinstance(value, Mapping) and name == TYPES.name:
             return (
@@ -87,7 +87,7 @@ class FormDialect:
         return f"{self.mention(name)}: {_typed(value)}"
 
 
-def _typed(value: Any) -> str:
+def _typed(value: object) -> str:
     """A value as somebody types it into a field."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 

@@ -332,7 +332,7 @@ def _column_type(line: str) -> tuple[str, str]:
     return name.strip(), kind.strip()
 
 
-def _end(bound: Any) -> str:
+def _end(bound: object) -> str:
     """A bound as it is typed."""
     return bound.isoformat() if isinstance(bound, dt.date) else f"{bound:g}"
 

@@ -128,7 +128,7 @@ def _toml_key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else _toml(name)
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     """A value of TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -190,7 +190,7 @@ def _python_keys(keys: list[list[Any]]) -> str:
     return f"[{', '.join(f'duffdp.Categories({_python(part)})' for part in keys)}]"
 
 
-def _python(value: Any, indent: int = 4) -> str:
+def _python(value: object, indent: int = 4) -> str:
     """A value of Python, with double quotation marks, on several lines if it is long."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

@@ -201,7 +201,7 @@ class Bins:
         """True if edges are dates or datetimes."""
         return self.kind in ("date", "datetime")
 
-    def place(self, record: Any) -> int | None:
+    def place(self, record: object) -> int | None:
         """The bin of a record, or -1 if it is in none; None if it is missing or of another kind."""
         if not self.timed:
             read = number(record)
@@ -211,7 +211,7 @@ class Bins:
             return None
         return self.thresholds.of_number(moment // DAY if self.kind == "date" else moment)
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """The bin of a record; -1 for one that is dropped: outside, missing, or of another kind."""
         place = self.place(record)
         return -1 if place is None else place
@@ -239,7 +239,7 @@ class Bins:
         return f"Bins({list(self.edges)!r})"
 
 
-def _as_python(edge: Any) -> Any:
+def _as_python(edge: object) -> Any:
     """A number or day of numpy as one of Python; a short float counts as it is printed."""
     if isinstance(edge, np.floating):
         return float(str(edge))
@@ -248,7 +248,7 @@ def _as_python(edge: Any) -> Any:
     return edge.item() if isinstance(edge, np.integer) else edge
 
 
-def _read(edge: Any, outermost: bool) -> tuple[str, Edge]:
+def _read(edge: object, outermost: bool) -> tuple[str, Edge]:
     """Kind and exact position of an edge; no kind for an infinite one."""
     read = bound(edge)
     if read is not None:
@@ -274,7 +274,7 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
     return next((k for k in ("date", "datetime", "float", "decimal", "int") if k in kinds), "float")
 
 
-def _located(edge: Any, zone: dt.tzinfo) -> Any:
+def _located(edge: object, zone: dt.tzinfo) -> Any:
     """An edge in a zone; an infinite one as it is."""
     moment = microseconds(edge)
     if moment is None:
@@ -283,7 +283,7 @@ def _located(edge: Any, zone: dt.tzinfo) -> Any:
     return in_zone(instant(moment, zone) if naive else moment, zone)
 
 
-def _text(edge: Any) -> str:
+def _text(edge: object) -> str:
     """An edge as short as it can be."""
     if isinstance(edge, dt.datetime):
         return edge.isoformat(sep=" ")

@@ -34,7 +34,7 @@ class KeyLevel:
     groups: tuple[tuple[str, Pattern | Categories], ...] = ()
     characters: int | None = None
 
-    def group(self, key: Any) -> str | None:
+    def group(self, key: object) -> str | None:
         """The group that a key is a part of; None if it is in none."""
         if self.characters is not None:
             return key[: self.characters] if isinstance(key, str) else None
@@ -82,7 +82,7 @@ class KeyLevel:
         return cls(fields["name"], groups, fields.get("characters"))
 
 
-def read_level(levels: Any, by: tuple[str, ...]) -> KeyLevel | None:
+def read_level(levels: object, by: tuple[str, ...]) -> KeyLevel | None:
     """The level of named groups above the keys; None where `levels` is True, and the columns of
     groups are the levels.
     """
@@ -127,7 +127,7 @@ def read_level(levels: Any, by: tuple[str, ...]) -> KeyLevel | None:
     return KeyLevel(name, tuple((_name(group), _members(group, groups[group])) for group in groups))
 
 
-def _name(group: Any) -> str:
+def _name(group: object) -> str:
     if not isinstance(group, str) or not group:
         raise DuffError(
             *(Argument("levels"), f" must give each group a name, got {group!r:.60}. "),
@@ -136,7 +136,7 @@ def _name(group: Any) -> str:
     return group
 
 
-def _members(group: str, members: Any) -> Pattern | Categories:
+def _members(group: str, members: object) -> Pattern | Categories:
     if isinstance(members, Mapping):
         return Pattern.from_parameters(members)
     if isinstance(members, Pattern):
@@ -149,7 +149,7 @@ def _members(group: str, members: Any) -> Pattern | Categories:
     return Categories(members)
 
 
-def _is_in(members: Pattern | Categories, key: Any) -> bool:
+def _is_in(members: Pattern | Categories, key: object) -> bool:
     if isinstance(members, Pattern):
         return members.index(key) is not None or members.text_index(key) is not None
     return members.find(key) is not None

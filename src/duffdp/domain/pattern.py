@@ -43,10 +43,10 @@ class Members(Protocol):
     def value(self, index: int) -> Any:
         """The member at a place."""
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         """The place of a member; None for any other value."""
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         """The place of the member that is written as this text; None for any other text."""
 
 
@@ -153,13 +153,13 @@ class Pattern:
             raise IndexError("no possible key is at this place")
         return self._members.value(index)
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         """The position of a possible key; None for any other value."""
         if isinstance(value, np.generic):
             value = value.item()
         return self._members.index(value)
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         """The position of the possible key with this text; None for any other text."""
         return self._members.text_index(text)
 
@@ -171,7 +171,7 @@ class Pattern:
             return None
         return self._members.beginnings(characters, limit)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return self.index(value) is not None
 
     def threshold(self, epsilon: float) -> int:
@@ -214,7 +214,7 @@ class Pattern:
         return f"Pattern({', '.join(parts)})"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """A parameter as a caller writes it."""
     if isinstance(value, list):
         return f"({', '.join(repr(str(v)) if isinstance(v, dt.date) else repr(v) for v in value)})"
@@ -253,7 +253,7 @@ class _Numbers:
     def value(self, index: int) -> int:
         return self.lower + index
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return None
         try:
@@ -262,7 +262,7 @@ class _Numbers:
             return None
         return number - self.lower if number == value and self._holds(number) else None
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         if not isinstance(text, str) or not text.isascii() or len(text) > MAX_BITS:
             return None
         number = int(text) if text.removeprefix("-").isdigit() else None
@@ -282,7 +282,7 @@ class _Days:
     def value(self, index: int) -> dt.date:
         return self.lower + dt.timedelta(days=index)
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if isinstance(value, dt.datetime) or not isinstance(value, dt.date):
             return None
         return (value - self.lower).days if self.lower <= value <= self.upper else None
@@ -306,7 +306,7 @@ def _ends(name: str, ends: Any, read: Callable[[Any], Any], example: tuple[Any, 
     return lower, upper
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -346,7 +346,7 @@ class _Repeat:
 _Node = _Characters | _Sequence | _Either | _Repeat
 
 
-def _of_length(length: Any, alphabet: Any) -> _Node:
+def _of_length(length: object, alphabet: object) -> _Node:
     number = _whole(length)
     if number is None or number < 1:
         raise BoundsError.about("length", length, "a whole number of 1 or more", 12)
@@ -378,7 +378,7 @@ def _checked_point(point: int) -> int:
 class _Parser:
     """Parser of a pattern's text."""
 
-    def __init__(self, text: Any) -> None:
+    def __init__(self, text: object) -> None:
         if not isinstance(text, str) or not 0 < len(text) <= MAX_TEXT:
             raise BoundsError(
                 f"a pattern must be text of 1 to {MAX_TEXT} characters, got {text!r:.60}. "
@@ -635,7 +635,7 @@ class _Strings:
                     break
                 index -= (last - first + 1) * text_count
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if not isinstance(value, str):
             return None
         index, at = 0, 0
@@ -652,7 +652,7 @@ class _Strings:
             at = target
         return index if self._states[at].is_end else None
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         return self.index(text)
 
     def beginnings(self, characters: int, limit: int) -> list[str] | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _FIXED = re.compile(r"(?:UTC|GMT)?([+-])(\d{2}):?(\d{2})")
 _RULES = tuple((dt.datetime(year, 1, 1) - EPOCH) // _MICROSECOND for year in (1850, 2200))
 
 
-def read_zone(zone: Any) -> dt.tzinfo:
+def read_zone(zone: object) -> dt.tzinfo:
     """The zone with a name such as Europe/Berlin, UTC or +02:00."""
     if isinstance(zone, dt.timezone):
         return zone

@@ -45,14 +45,14 @@ class Law:
         self._log_each = log_weight - (top + np.log(np.exp(log_mass - top).sum()))
         self._mass = np.exp(self._log_each + np.log(steps.count))
 
-    def log_probability(self, value: Any) -> float:
+    def log_probability(self, value: object) -> float:
         """Logarithm of the probability of one candidate; -inf for any other value."""
         index = self._steps.domain.find(value)
         if index is None:
             return -np.inf
         return float(self._log_each[np.searchsorted(self._steps.start, index, side="right") - 1])
 
-    def probability(self, value: Any) -> float:
+    def probability(self, value: object) -> float:
         """Probability of one candidate; 0 for any other value."""
         return float(np.exp(self.log_probability(value)))
 
@@ -62,7 +62,7 @@ class Law:
         """
         return self._steps.start, self._steps.count, self._mass
 
-    def expected_error(self, target: Any) -> float:
+    def expected_error(self, target: object) -> float:
         """Expected distance between the output and `target`."""
         domain = self._steps.domain
         if isinstance(domain, Categories):

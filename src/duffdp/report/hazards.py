@@ -85,7 +85,7 @@ class HazardAnswer(NamedTuple):
 
 
 def sign_off(
-    releases: Any, *, ledger: Any = None, sources: Mapping[str, str] | None = None
+    releases: object, *, ledger: object = None, sources: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """Answers to the hazards of NIST SP 800-226, from the facts of releases.
 

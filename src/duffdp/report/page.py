@@ -173,7 +173,7 @@ def _provenance(
     author: str | None,
     source: str | None,
     plan: str | Path | None,
-    ledger: Any,
+    ledger: object,
     engine_check: Checked | None,
 ) -> list[tuple[str, str]]:
     """The public facts about how a report was made, each under its name."""
@@ -201,7 +201,7 @@ def _fingerprint(plan: Path) -> str:
         ) from None
 
 
-def _last_hash(ledger: Any) -> str | None:
+def _last_hash(ledger: object) -> str | None:
     """The last hash of a ledger's chain; None for another object with a budget."""
     from duffdp.ledger import Ledger
 

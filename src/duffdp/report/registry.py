@@ -132,7 +132,7 @@ NEEDED_PARTS = ("deployment", "deployment.basic")
 
 
 def registry_entry(
-    releases: Any,
+    releases: object,
     *,
     title: str = "Private release",
     author: str | None = None,
@@ -317,7 +317,7 @@ def _values(part: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             yield f"{path}{name}", value
 
 
-def entry_problems(entry: Any, rules: Mapping[str, Any] = RULES, path: str = "") -> list[str]:
+def entry_problems(entry: object, rules: Mapping[str, Any] = RULES, path: str = "") -> list[str]:
     """The problems for which the registry would refuse an entry."""
     if not isinstance(entry, Mapping):
         return [f"{path or 'the entry'} has fields of its own"]
@@ -334,7 +334,7 @@ def entry_problems(entry: Any, rules: Mapping[str, Any] = RULES, path: str = "")
     return problems
 
 
-def _value_problems(place: str, value: Any, rule: Rule) -> list[str]:
+def _value_problems(place: str, value: object, rule: Rule) -> list[str]:
     if not isinstance(value, rule.kind) or isinstance(value, bool):
         return [f"{place} has the type {type(value).__name__}"]
     if rule.choices and value not in rule.choices:
@@ -367,7 +367,7 @@ def _yaml(part: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {_scalar(value)}"
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: object) -> str:
     """A number, or a quoted text: what JSON quotes, YAML reads as the same text."""
     return json.dumps(value)
 

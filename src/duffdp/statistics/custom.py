@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from duffdp._engines.requests import Inquiry, ValueCounts, ask
 from duffdp._parameters import Choice
 from duffdp._steps import StepFunction, Windows
-from duffdp.domain import Domain
+from duffdp.domain import Domain, Ints
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.statistics.ladder import Statistic
@@ -34,9 +33,9 @@ class CustomStatistic(DistanceStatistic):
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         """The whole step function of each group."""
         counts = yield from ask(ValueCounts())
-        return Windows.of([self._steps(*group, scope.domain) for group in counts.split()])
+        return Windows.of([self._steps(*group, scope.candidates) for group in counts.split()])
 
-    def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
+    def _steps(self, index: Ints, count: Ints, domain: Domain) -> StepFunction:
         # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's
         # sums.
         repeated = zip(index.tolist(), count.tolist(), strict=True)
@@ -57,7 +56,7 @@ class CustomSpec(StatisticSpec):
     outputs = "grid or categories"
     can_be_planned = False
 
-    def __init__(self, statistic: Any) -> None:
+    def __init__(self, statistic: object) -> None:
         if isinstance(statistic, type) or not isinstance(statistic, Statistic):
             raise DuffError(
                 "statistic must be a name or an object with steps(values, domain), got "

@@ -208,7 +208,7 @@ class DistributionSpec(StatisticSpec):
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         """A count of each candidate, or of cells that become narrower where records are."""
         epsilon, noise = settings.epsilon, "two-sided-geometric"
-        band = (parameters["confidence"], settings.contributions)
+        band = (BAND_CONFIDENCE.of(parameters), settings.contributions)
 
         def values(domain: PublicSet, numbers: Sequence[int]) -> list[NoisyCells]:
             if domain.size <= MAX_COUNTED_CANDIDATES:

@@ -24,7 +24,7 @@ def _read_values(values: Any) -> Categories | None:
         raise error.about_other("categories", "values") from None
 
 
-def _read_between(between: Any) -> Bins | None:
+def _read_between(between: object) -> Bins | None:
     if between is None:
         return None
     fix = (
@@ -102,13 +102,13 @@ class ShareSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_ratio(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """One half without records."""
         inside, outside = exact_cells(engine, domain).tolist()
         return [inside / (inside + outside) if inside + outside else 0.5]
 
     def own_domain(self, parameters: Parameters) -> Membership:
-        values, between = parameters["values"], parameters["between"]
+        values, between = SHARE_VALUES.of(parameters), BETWEEN.of(parameters)
         if (values is None) == (between is None):
             passed = "neither" if values is None else "both"
             raise DuffError(
@@ -122,7 +122,9 @@ class ShareSpec(StatisticSpec):
                 Argument("between", (0, 18)),
                 ".",
             )
-        return Membership(between if values is None else values)
+        members = between if values is None else values
+        assert members is not None
+        return Membership(members)
 
 
 SPECS = (ShareSpec(),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -101,7 +101,7 @@ class Slope(DistanceStatistic):
         as tails.
         """
         groups = yield from ask(PairRecords())
-        return Windows.of([self._window(pairs, scope.domain, max_distance) for pairs in groups])
+        return Windows.of([self._window(pairs, scope.grid, max_distance) for pairs in groups])
 
     def _window(self, pairs: Pairs, domain: Grid, max_distance: float) -> StepFunction:
         slopes = PairSlopes(pairs, domain)
@@ -482,8 +482,9 @@ class SlopeSpec(StatisticSpec):
         draw = DrawSpec(balance, "permute-and-flip", (self.name,), utility="balance")
         return ReleaseProgram((draw,))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """The candidate in the middle of those that divide the slopes of all pairs best."""
+        assert isinstance(domain, Grid)
         windows = run_inquiry(Slope("balance").windows(Scope(domain), 1.0), engine, ONE_GROUP)
         steps = windows[0]
         best = int(steps.distance.argmin())
@@ -493,7 +494,7 @@ class SlopeSpec(StatisticSpec):
         check_candidates(domain)
 
     def title(self, parameters: Parameters) -> str:
-        return f"Slope of {parameters['y']} over {parameters['x']}" if parameters else "Slope"
+        return f"Slope of {Y.of(parameters)} over {X.of(parameters)}" if parameters else "Slope"
 
 
 SPECS = (SlopeSpec(),)

@@ -137,7 +137,7 @@ def _header(rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:
     return tuple(_text(cell).removeprefix(_TYPED) for cell in next(rows, ()))
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
     """A cell as a CSV file has it: numbers in short, days and times by ISO 8601."""
     if cell is None:
         return ""

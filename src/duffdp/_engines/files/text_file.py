@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from duffdp._engines.files.fields import FieldLabels, FieldRules
 from duffdp._optional import load
@@ -149,7 +148,7 @@ def _split(said: str) -> tuple[str, str | None]:
     return (said, None) if zoned is None else ("timestamp", zoned[1])
 
 
-def _check_types(types: Any) -> None:
+def _check_types(types: object) -> None:
     if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
         raise DuffError(
             Argument("types"),
@@ -182,7 +181,7 @@ def _check_zone(name: str, zone: str) -> None:
         )
 
 
-def _check_format(given: Any) -> None:
+def _check_format(given: object) -> None:
     example = ("Pass for example ", Argument("date_format", "%d.%m.%Y %H:%M"), ".")
     if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
         raise DuffError(

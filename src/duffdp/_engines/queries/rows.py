@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -91,7 +92,7 @@ class ColumnSpec(NamedTuple):
 class IndexColumn:
     """Turns the column `value` of a narwhals frame into the column `index` of candidates."""
 
-    nw: Any
+    nw: ModuleType
     adapter: QueryAdapter
     value: str
     index: str
@@ -274,7 +275,7 @@ class QueryRows:
 
     def __init__(
         self,
-        nw: Any,
+        nw: ModuleType,
         adapter: QueryAdapter,
         rows: Any,
         keys: PublicValues | None,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
@@ -230,7 +231,7 @@ def _open_frame(query: Query) -> _FrameResult:
     return _FrameResult(result)
 
 
-def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> _FrameResult:
+def _open_remote(query: Query, read: ReadQuery, nw: ModuleType, frame: Any) -> _FrameResult:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp._engines.adapters import query_adapter
 
