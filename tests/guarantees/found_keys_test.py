@@ -274,7 +274,7 @@ def test_notes_say_how_many_people_a_key_needs():
     release = duffdp.count(frame(), by="code", keys=codes, epsilon=1.0, unit="p")
     (note,) = (note for note in release.notes if "possible" in note)
     assert "2,600 possible" in note
-    assert "one with 13 people is found with 95 % probability" in note
+    assert "a key with 13 people is found with 95% probability" in note
     assert f"below {codes.threshold(1)}" in note
     plan = duffdp.Plan([{"statistic": "count", "by": "code", "keys": codes}], epsilon=1.0, unit="p")
     assert note in [line.worded() for line in plan.check().notes]

@@ -247,6 +247,6 @@ def test_people_that_arrow_cannot_tell_apart_are_refused_before_the_charge(kind,
     people = pa.array([[("a", 1)], None] if maps else [1, 2], kind)
     table = pa.table({"p": people if maps else pa.compute.run_end_encode(people)})
     ledger = duffdp.Ledger(tmp_path / "budget.db", epsilon=1)
-    with pytest.raises(UnsupportedData, match="people cannot be told apart"):
+    with pytest.raises(UnsupportedData, match="cannot identify people"):
         duffdp.count(table, unit="p", epsilon=1, ledger=ledger)
     assert ledger.spent() == 0
