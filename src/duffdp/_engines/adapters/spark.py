@@ -122,7 +122,7 @@ class SparkFrame(NarwhalsQuery):
 
     def stored(self, rows: Any) -> Any:
         """In the memory and on the disks of the executors, by the first query that reads them. What
-        an executor loses is computed again: the same rows, as the choice depends on what is in them.
+        an executor loses is computed again, to the same rows: their contents decide which count.
         """
         native, conf = rows.to_native(), self.native.sparkSession.conf
         before = conf.get(FEWER_STORED_PARTITIONS, None)
