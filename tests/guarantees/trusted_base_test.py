@@ -44,7 +44,7 @@ DRAWS_OUTSIDE = {
     "_planning/release_forecast.py": "planning on public records",
     "_planning/profile.py": "checks rng before the charge",
     "audit/engine_check.py": "checks of engines on public records",
-    "audit/replay.py": "replays, which a ledger refuses",
+    "audit/replay.py": "replays, which a ledger refuses unless it accepts seeds",
     "mechanisms/distance_bound.py": "bounds from released numbers",
     "_sampling/cumulative_noise.py": "bounds on sums of noise, from a public seed",
 }

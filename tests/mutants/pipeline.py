@@ -7,21 +7,22 @@ from tests.mutants.mutant import (
     DOOR,
     DRIVER,
     FAMILY_OF_SIZES,
+    LEDGER,
     LEVELS,
     ONE_CALL,
     PASSED_ON,
-    PAYMENT,
     PLAN,
+    PLAN_BEYOND,
     REFUSED,
     ROWS,
     SEVERAL,
     SHARES,
     SIZES,
+    TABLE_SHARES,
     Mutant,
 )
 
 ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
-PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
 
 KEYS = "tests/guarantees/found_keys_test.py"
@@ -87,6 +88,50 @@ MUTANTS = (
         (FINDING_REST,),
     ),
     Mutant(
+        "account: keys are found with an account of their own",
+        "_pipeline/run.py",
+        "driver.find_keys(entry.plan, counts, entry.entropy, entry.account)",
+        "driver.find_keys(entry.plan, counts, entry.entropy, driver.Account(finding.epsilon))",
+        ("tests/audit/replayed_calls_test.py::test_a_program_that_spends_what_found_its_keys",),
+    ),
+    Mutant(
+        "account: groups that pay different prices draw with the first one's",
+        "_pipeline/driver.py",
+        "yield _Share(i, statistic, epsilon, make(epsilon), places)",
+        "yield _Share(i, statistic, epsilon, make(draw.epsilon_of(0)), places)",
+        (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+    ),
+    Mutant(
+        "finding keys is accounted for more rows than count",
+        "_pipeline/draw_plan.py",
+        "finding.epsilon, 1, finding.unit.rows)",
+        "finding.epsilon, 1, 2 * finding.unit.rows)",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "a release for another epsilon keeps its draws",
+        "_pipeline/request.py",
+        "return changed._replace(plan=_plan_for(terms, self.domain, self.selection))",
+        "return changed",
+        (TABLE_SHARES,),
+    ),
+    Mutant(
+        "levels: intervals that hold together are those of single groups",
+        "_pipeline/level_rows.py",
+        "rate = (1 - lowest.interval.confidence) / (groups if simultaneous else 1)",
+        "rate = 1 - lowest.interval.confidence",
+        (f"{LEVELS}::test_intervals_of_all_levels_hold_together",),
+        COVERAGE,
+    ),
+    Mutant(
+        "levels: intervals are those of noise for twice the epsilon",
+        "_pipeline/level_rows.py",
+        "one.row_epsilon, abs(weight), times))",
+        "2 * one.row_epsilon, abs(weight), times))",
+        ("tests/pipeline/level_shares_test.py::test_every_small_table_is_covered",),
+        COVERAGE,
+    ),
+    Mutant(
         "account: groups are opened twice",
         "_pipeline/driver.py",
         "            self._opened.append((first, last))",
@@ -122,7 +167,6 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
-        PAYMENT,
     ),
     Mutant(
         "a share that no mechanism takes is refused after the charge",
@@ -133,7 +177,6 @@ MUTANTS = (
             "tests/ledger/ledger_test.py::"
             "test_a_share_that_is_too_small_for_a_draw_is_refused_before_the_charge",
         ),
-        PAYMENT,
     ),
     Mutant(
         "more rows of a person are used than are paid for",
@@ -196,7 +239,6 @@ MUTANTS = (
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
-        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
@@ -274,7 +316,6 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
-        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -284,7 +325,6 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
-        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -295,7 +335,6 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
-        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",
@@ -304,5 +343,16 @@ MUTANTS = (
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
         COVERAGE,
+    ),
+    Mutant(
+        "a retry finds other keys than those that were stored",
+        "_pipeline/run.py",
+        "if finding is not None and finder not in found:",
+        "if finding is not None:",
+        (
+            "tests/guarantees/levels_test.py::"
+            "test_a_retry_after_an_interrupt_has_the_keys_that_were_stored",
+        ),
+        LEDGER,
     ),
 )

@@ -129,8 +129,8 @@ class PairColumns:
         (x_length, self._x), (y_length, self._y) = map(_side, ("x", "y"), data)
         if x_length != y_length:
             raise UnsupportedData(
-                "x and y must be of one length, a pair for each record. Pass two columns of one "
-                "table."
+                "x and y must have the same length, because each record is a pair. Pass two "
+                "columns of one table."
             )
 
     def engine(self, randomness: Randomness) -> tuple[PairEngine, int]:
