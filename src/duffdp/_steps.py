@@ -40,7 +40,7 @@ def without_answers(position: int, inquiry: Inquiry[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
-    raise DuffError("this step function asks for counts, and no engine answers it.")
+    raise DuffError("this step function needs counts from data, and there are none here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ class StepFunction:
             self.distance
         ):
             raise DuffError(
-                "start, count and distance of a step function must be int64 arrays of one length. "
+                "start, count and distance of a step function must be int64 arrays of the same "
+                "length. "
                 "Use np.array(..., np.int64)."
             )
         first, last = (
@@ -146,7 +147,7 @@ class StepFunction:
         """Distance of one candidate, in steps of `unit`."""
         index = self.domain.find(value)
         if index is None:
-            raise DuffError(f"expected a candidate of {self.domain!r}, got {value!r}.")
+            raise DuffError(f"expected a value of {self.domain!r}, got {value!r}.")
         return self.distance_of(index)
 
     def distance_of(self, index: int) -> int:

@@ -135,6 +135,17 @@ class DuffError(ValueError):
         """The text in the notation of one place."""
         return word(self.parts, dialect)
 
+    def about_other(self, parameter: str, other: str) -> Self:
+        """This error about another parameter, whose values obey the same rule."""
+        return type(self)(
+            *(
+                Argument(other, part.value)
+                if isinstance(part, Argument) and part.name == parameter
+                else part
+                for part in self.parts
+            )
+        )
+
     def prefixed(self, prefix: str) -> Self:
         """This error with a prefix that states where it happened."""
         error = type(self)(prefix, *self.parts)

@@ -104,7 +104,8 @@ def check_statistic(
     public = Grid(0, 3, 1) if domain is None else domain
     if public.size > MOST_CANDIDATES:
         raise DuffError(
-            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {public!r}."
+            f"check_statistic visits every candidate, so there can be at most {MOST_CANDIDATES}, "
+            f"got {public!r}."
         )
     universe = [public.value(i) for i in range(public.size)] if records is None else list(records)
     if not universe or most < 1:

@@ -143,9 +143,12 @@ def test_search_works_without_a_server(site):
     with browser.chromium() as chromium:
         window = chromium.new_page()
         window.goto((site / "how-to" / "tables.html").as_uri())
-        window.fill(".md-search__input", "permute-and-flip")
-        window.wait_for_selector(".md-search-result__item a")
-        assert "matching document" in window.inner_text(".md-search-result__meta")
+        window.click(".md-search__input")
+        found = window.locator(".md-search-result__meta")
+        found.filter(has_text="Type to start").wait_for()  # the index is made
+        window.keyboard.type("permute-and-flip")
+        found.filter(has_text="matching document").wait_for()
+        assert window.locator(".md-search-result__item a").count() > 1
 
 
 def test_no_mark_of_a_test_is_on_a_page(site):

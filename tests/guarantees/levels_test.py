@@ -104,6 +104,38 @@ def test_one_person_with_many_keys_costs_epsilon(limit, contributions):
     assert loss(here, there) <= 1 + 1e-9
 
 
+SHARE = {"x": {"statistic": "share", "between": (0, 9), "name": "low"}}
+SHARE_WEIGHTS = {"count": 2, "low by chapter": 3, "low in all": 1}
+
+
+@pytest.mark.parametrize("given", [GIVEN, LISTED], ids=["found", "listed"])
+@pytest.mark.parametrize("code", ["a0", "a1", "b0", "zz", None], ids=str)
+def test_shares_of_all_levels_cost_epsilon(code, given):
+    """A row is inside or outside on every level, never both."""
+    path = (FOUND,) if given is GIVEN else ()
+    asked = {"statistics": SHARE, "bounds": None, "weights": SHARE_WEIGHTS, **given}
+    here, there = (
+        laws(lambda d=d: table(d, epsilon=1.0, **asked), path=path)
+        for d in (frame(), with_rows((code, 9)))
+    )
+    assert len(here) == len(there)
+    assert loss(here, there) <= 1 + 1e-9
+    if code == "a0":
+        assert loss(here, there) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_shares_of_all_levels_cost_a_person_epsilon(limit):
+    rows = [(code, 99) for code in ("a0", "a1", "b0", "zz", None) for _ in range(3)]
+    asked = {"statistics": SHARE, "bounds": None, "weights": SHARE_WEIGHTS, "unit": "p"}
+    asked |= {"groups_per_person": limit, "contributions": 2}
+    here, there = (
+        laws(lambda d=d: table(d, epsilon=1.0, **asked), path=(FOUND,))
+        for d in (frame(), with_rows(*rows))
+    )
+    assert loss(here, there) <= 1 + 1e-9
+
+
 def test_medians_of_all_levels_cost_epsilon():
     given = {"statistics": {"x": "median"}, "step": {"x": 1}, "weights": None}
     for code in ("a0", "b0", "zz"):

@@ -81,9 +81,7 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError:
-        raise DuffError(
-            "graph statistics need scipy. Install it with: pip install 'duffdp[graph]'"
-        ) from None
+        raise DuffError("graph statistics need scipy. Run: pip install 'duffdp[graph]'.") from None
     return scipy.sparse
 
 
@@ -112,7 +110,7 @@ def check_edges(edges: Any) -> None:
     edge.
     """
     if isinstance(edges, Query):
-        raise UnsupportedData("edges take no query. Pass the table of edges itself.")
+        raise UnsupportedData("edges cannot come from a query. Pass the table of edges itself.")
     if isinstance(edges, str | os.PathLike):
         with _open_file(edges):
             return

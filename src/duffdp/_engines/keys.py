@@ -76,10 +76,11 @@ class CodeBook:
 
     def __init__(self, path: str | os.PathLike[str], *, key: str, label: str | None = None) -> None:
         columns = [key] if label is None else [key, label]
-        read = _of_path(columns, path)
+        read = _of_path(columns, path) if is_path(path) and is_table_name(os.fspath(path)) else None
         if not isinstance(read, FileKeys) or any(len(row) != len(columns) for row in read.rows):
             raise DuffError(
-                f"a code book is a table with a column of keys, got {str(path)!r:.200}. Pass for "
+                f"a code book must be a table with a column of keys, got {str(path)!r:.200}. "
+                "Pass for "
                 "example CodeBook('codes.csv', key='code', label='text')."
             )
         self.path, self._written = read.path, bool(read.written)
@@ -93,7 +94,7 @@ class CodeBook:
         texts = all(isinstance(parameters[name], str) for name in names)
         if "key" not in names or set(names) != set(parameters) or not texts:
             raise DuffError(
-                f"a code book has {CODE_BOOK}, key and label, got "
+                f"a code book must have {CODE_BOOK} and key, and may have label, got "
                 f"{', '.join(map(str, parameters)):.60}. "
                 'Write for example {file = "codes.csv", key = "code", label = "text"}.'
             )
@@ -141,7 +142,7 @@ def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
             is_data = os.path.realpath(path) == os.path.realpath(os.fspath(data))
         if is_data:
             raise DuffError(
-                *(Argument(name), " must be known without the data, got the data themselves. "),
+                *(Argument(name), " must be known without the data, but these are the data. "),
                 f"Pass a public list{' of the groups' if name == 'keys' else ''}.",
             )
 
@@ -198,14 +199,16 @@ def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
     return FileKeys(name, tuple(map(tuple, key_rows.rows())), written)
 
 
-def read_lines(path: str) -> list[str]:
-    """The lines of a file that lists public values, without empty ones."""
+def read_lines(path: str, parameter: str = KEYS.name) -> list[str]:
+    """The lines of a file that lists public values of a parameter, without empty ones."""
     try:
         text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     except (OSError, ValueError):
         raise DuffError(
-            f"there is no file {path!r:.200} with a list of values. A text is the path of a file "
-            f"or table; pass a list for values themselves, such as [{path!r:.60}]."
+            f"there is no file {path!r:.200} with a list of values. Text is the path of a file; "
+            "for "
+            "values themselves pass ",
+            *(Argument(parameter, [path[:40]]), "."),
         ) from None
     if b"\0" in text:
         raise DuffError(
@@ -239,7 +242,8 @@ def read_keys(by: tuple[str, ...], keys: object) -> Keys:
         if set(keys) != set(by):
             raise DuffError(
                 *(_KEYS, " must have a list for each column of ", _BY, f", {', '.join(by)}, got "),
-                f"{', '.join(map(str, keys)) or 'none'}.",
+                f"{', '.join(map(str, keys)) or 'none'}. Pass for example ",
+                *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
             )
         parts = [read_keys((name,), keys[name]) for name in by]
         rows = [sum(parts_of_key, ()) for parts_of_key in product(*(part.rows for part in parts))]
@@ -301,8 +305,8 @@ def _declared(keys: object) -> list[Any] | None:
     if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:
         raise DuffError(
             _KEYS,
-            f" must be known without the data, and the type {kind.__name__} declares no values: "
-            "such columns list what is in them. Pass a list, a polars.Enum or a "
+            f" must be known without the data, but a {kind.__name__} lists the values that are "
+            "in the data. Pass a list, a polars.Enum or a "
             "pandas.CategoricalDtype with its categories.",
         )
     return list(listed)
@@ -339,8 +343,14 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
                 _KEYS, f" must be plain values such as text or numbers, got {row!r:.60}."
             )
         if any(part is None or part != part for part in row):
-            shown_row = f"got {row!r}" if quoted else "got a frame or series with some"
-            raise DuffError(_KEYS, f" must not contain missing values, {shown_row}.")
+            shown_row = f"got {row!r}" if quoted else "got a frame or series with missing values"
+            raise DuffError(
+                *(
+                    _KEYS,
+                    f" must not contain missing values, {shown_row}. Leave them out, or pass ",
+                ),
+                *(Argument("other", "all others"), " to count rows with other keys or none."),
+            )
     if len(set(rows)) < len(rows):
         if not quoted:
             raise DuffError(
@@ -352,6 +362,6 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
         twice = next(row for row, count in Counter(rows).items() if count > 1)
         raise DuffError(
             *(_KEYS, f" must differ from each other, got {', '.join(map(repr, twice))} twice. "),
-            "Leave one out.",
+            "List each key once.",
         )
     return tuple(rows)

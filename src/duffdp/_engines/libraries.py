@@ -31,7 +31,7 @@ def narwhals() -> ModuleType:
         import narwhals as module
     except ImportError:
         raise DuffError(
-            "frames are read through narwhals, which is not installed. Run: pip install "
+            "frames are read with narwhals, which is not installed. Run: pip install "
             "'duffdp[frames]'."
         ) from None
     return module

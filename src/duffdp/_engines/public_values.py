@@ -71,8 +71,8 @@ def public_keys(
     if _merged([values for values, _ in spelled]):
         raise DuffError(
             Argument("keys"),
-            f" must differ from each other as values of {', '.join(map(repr, keys.by))}. Leave "
-            "some out.",
+            f" must differ from each other as values of {', '.join(map(repr, keys.by))}. List "
+            "each value once.",
         )
     return PublicValues(
         [values for values, _ in spelled], [at for _, at in spelled], max(places) + 1
@@ -125,10 +125,11 @@ def public_categories(
 def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
     """People are told apart by a column whose values are equal or not, whatever the record."""
     unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
-    if unsure or (dtype == nw.Object and not engine.objects):
+    unsure = unsure or (dtype == nw.Object and not engine.objects)
+    if unsure or (dtype == nw.Unknown and not engine.tells_apart(name)):
         raise UnsupportedData(
-            f"the column {name!r} is of type {dtype}, by which people cannot be told apart for "
-            "certain. Name a column of numbers, text or dates, or convert it first."
+            f"the column {name!r} is of type {dtype}, which cannot identify people reliably. Use "
+            "a column of numbers, text or dates, or convert it first."
         )
 
 
@@ -136,9 +137,8 @@ def _check_equality(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
     objects = dtype != nw.Object or engine.objects
     if not objects or not has_known_equality(nw, dtype, engine.nanoseconds):
         raise UnsupportedData(
-            f"the column {name!r} is of type {dtype}, whose values cannot be told apart for "
-            "certain. "
-            f"Groups and categories are columns of {_COMPARABLE}: convert it first."
+            f"the column {name!r} is of type {dtype}, whose values cannot be compared "
+            f"reliably. Groups and categories need columns of {_COMPARABLE}: convert it first."
         )
 
 

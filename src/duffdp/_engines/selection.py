@@ -208,7 +208,7 @@ def _check_other(selection: Selection) -> None:
         return
     if level.characters is None and other is None:
         raise DuffError(
-            *(Argument("levels"), " with named groups and keys that are found needs "),
+            *(Argument("levels"), " with named groups and keys of a pattern needs "),
             *(Argument("other"), ", the group of keys that are in none of them. Pass for example "),
             *(Argument("other", "all others"), "."),
         )

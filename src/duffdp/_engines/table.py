@@ -138,7 +138,7 @@ def source_types(data: Any, columns: Sequence[str], sources: OpenSources) -> dic
     nw = narwhals()
     frame = _as_frame(nw, data, [])
     if isinstance(frame, nw.Series):
-        raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
+        raise UnsupportedData("data is a single series, so it has no columns. Pass a frame.")
     eager = isinstance(frame, nw.DataFrame)
     adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
     return dict(adapter.schema)
@@ -481,9 +481,9 @@ class SourceTable:
         except Exception as error:  # its words may quote a query, which is of no use
             reason = type(error.__context__ or error).__name__
             raise UnsupportedData(
-                f"the database {adapter.native.get_backend().name} cannot answer what this release "
-                f"asks of it ({reason}). Write the table to a file (Parquet, DuckDB, SQLite) "
-                "and pass its path, or ask for less: without people, groups or a condition."
+                f"the database {adapter.native.get_backend().name} does not support the queries "
+                f"of this release ({reason}). Export the table to a file (Parquet, DuckDB, "
+                "SQLite) and pass its path, or release without people, groups or a condition."
             ) from None
         finally:
             adapter.drop()
@@ -798,8 +798,8 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
     if unit not in people:
         hint = f"for example unit={people[0]!r}" if people else "and select it"
         raise DuffError(
-            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
-            "tells people apart, got ",
+            "sql has GROUP BY, so unit must name one of its columns, the one that identifies the "
+            "person, got ",
             Argument("unit", unit),
             f". Pass {hint}.",
         )
@@ -810,7 +810,7 @@ def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
     if not is_table(data):
         raise UnsupportedData(
             f"column, by, where and unit need a frame or a path, got {type(data).__name__}. "
-            "Pass the frame that holds the columns."
+            "Pass a frame, for example pandas.DataFrame(...), or a path."
         )
     try:
         frame = nw.from_native(data, allow_series=True)
@@ -822,11 +822,11 @@ def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
         ) from None
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(
-            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection "
-            "closed?"
+            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Check that its "
+            "connection is open."
         ) from None
     if isinstance(frame, nw.Series) and names:
-        raise DuffError(f"data are one series, so there is no column {names[0]!r}. Pass a frame.")
+        raise DuffError(f"data is a single series, so it has no column {names[0]!r}. Pass a frame.")
     return frame
 
 

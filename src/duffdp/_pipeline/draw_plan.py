@@ -229,7 +229,7 @@ class Terms:
         counts_are_values = share == 1 and counts and not other
         if share == 1 and not counts_are_values:
             raise DuffError(
-                *(Argument("finding", 1), " leaves nothing for the values. Pass for example "),
+                *(Argument("finding", 1), " leaves no epsilon for the values. Pass for example "),
                 *(Argument("finding", float(FINDING_SHARE)), "."),
             )
         # People are looked for, each of them once for a key, unless rows are released.
@@ -343,8 +343,8 @@ def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
         return None
     if spec.of_graphs or spec.shape == "distribution":
         raise DuffError(
-            *(Argument("suppress_below"), f" withholds the numbers of groups, and {spec.name} "),
-            "has none. Ask for quantiles or for counts.",
+            *(Argument("suppress_below"), f" cannot be used with {spec.name}. Release "),
+            "quantiles or counts instead.",
         )
     return Suppression(below, spec.size_column)
 
@@ -391,24 +391,24 @@ def _check_interval(
     """Refuse an interval that a statistic cannot have."""
     if not spec.interval_choices or not spec.has_interval(choice):
         names = ", ".join(other.name for other in REGISTRY.values() if other.interval_choices)
-        why = spec.no_interval_reason or f"it is there for {names}. Leave the interval out"
+        why = spec.no_interval_reason or f"only {names} have one. Leave interval out"
         by: tuple[str | Argument, ...] = (spec.name,)
         fix: tuple[str | Argument, ...] = (".",)
         if spec.interval_choices:
             by = (f"{spec.name} with ", Argument("mechanism", choice))
             fix = (". Pass ", Argument("mechanism", spec.interval_choices[0]), ".")
-        raise DuffError("no interval can be promised for ", *by, f": {why}", *fix)
+        raise DuffError("no interval is available for ", *by, f": {why}", *fix)
     if promised.covers != "population":
         return
     if not spec.covers_population:
         raise DuffError(
-            f"an interval for {spec.name} covers the records at hand: what is known of the "
-            "noise tells nothing of a population. Pass ",
+            f"an interval for {spec.name} can only cover the data, because the noise says "
+            "nothing about a population. Pass ",
             *(Argument("covers", "data"), "."),
         )
     if contributions != 1:
         raise DuffError(
-            f"an interval for a population needs independent rows, got up to {contributions} per "
+            f"an interval for the population needs independent rows, got up to {contributions} per "
             "person. Pass ",
             *(Argument("contributions", 1), " or ", Argument("covers", "data"), "."),
         )

@@ -288,7 +288,7 @@ def check_csv(separator: object, decimal: object) -> None:
         raise DuffError.about("decimal", decimal, "a point or a comma", ",")
     if decimal == separator:
         raise DuffError(
-            *(Argument("decimal", decimal), " is the separator too. Pass for example "),
+            *(Argument("decimal", decimal), " is also the separator. Pass for example "),
             *(Argument("separator", ";"), "."),
         )
 

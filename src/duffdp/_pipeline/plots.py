@@ -129,7 +129,7 @@ def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str)
         color=line.get_color(),
         alpha=0.25,
         linewidth=0,
-        label=f"{100 * shares.confidence:g} % band, {covers}" if first else None,
+        label=f"{100 * shares.confidence:g}% band, {covers}" if first else None,
     )
     ends = axes.convert_xunits([_number(value(place)) for place in shares.axis()])
     limits = ends if first else axes.get_xlim()

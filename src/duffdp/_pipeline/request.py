@@ -161,7 +161,7 @@ class ReleaseRequest:
             raise BoundsError(
                 *(
                     Argument("categories"),
-                    f" are for modes and the like, got them for {spec.name}.",
+                    f" cannot be used with {spec.name}.",
                 ),
                 *(" Pass ", Argument("bounds"), "."),
             )
@@ -175,7 +175,7 @@ class ReleaseRequest:
         if categories is not None:
             if step is not None:
                 raise BoundsError(
-                    *(Argument("step"), " goes with ", Argument("bounds"), ", got "),
+                    *(Argument("step"), " can only be used with ", Argument("bounds"), ", got "),
                     *(Argument("categories"), " and ", Argument("step", step)),
                     ". Leave one of them out.",
                 )
@@ -346,8 +346,11 @@ def as_categories(values: Any) -> Categories:
     if isinstance(values, Pattern):
         if values.size > MAX_PATTERN_CATEGORIES:
             raise BoundsError(
-                *(Argument("categories"), f" are at most {MAX_PATTERN_CATEGORIES:,} values, and "),
-                f"{values!r:.80} has more. Count by the column instead, with ",
+                *(
+                    Argument("categories"),
+                    f" can be at most {MAX_PATTERN_CATEGORIES:,} values, and ",
+                ),
+                f"{values!r:.80} has more. Count by this column instead, with ",
                 *(Argument("keys"), " that are found."),
             )
         values = map(values.value, range(values.size))
@@ -358,7 +361,7 @@ def require_even_spacing(entry: StatisticSpec, domain: Ordered) -> Ordered:
     """The candidates, if the statistic can do with the distances between them."""
     if isinstance(domain, Digits) and not entry.allows_uneven_grid:
         raise BoundsError(
-            f"{entry.name} needs evenly spaced candidates, got {domain!r}. Pass for example ",
+            f"{entry.name} needs evenly spaced possible answers, got {domain!r}. Pass for example ",
             *(Argument("bounds", (0, 1000)), ", or ask for a median or quantiles."),
         )
     return domain
@@ -390,7 +393,7 @@ def grid_from_bounds(
     except (TypeError, ValueError):
         digits: tuple[str | Argument, ...] = (".",)
         if rule == "order":
-            digits = (", or ", Argument("digits", 3), " where nobody knows them.")
+            digits = (", or ", Argument("digits", 3), " if nobody knows bounds.")
         problem: tuple[str | Argument, ...] = (
             *("the public ", Argument("bounds")),
             " are missing: the smallest and the largest plausible value, known without the data",

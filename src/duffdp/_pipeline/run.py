@@ -319,7 +319,10 @@ def _finders(prepared: Sequence[PreparedRelease]) -> dict[int, int]:
             last[entry.universe] = i
         elif entry.universe not in last:
             raise DuffError(
-                *(Argument("finding", 0), " leaves nothing to find keys with. Pass for example "),
+                *(
+                    Argument("finding", 0),
+                    " leaves no epsilon for finding keys. Pass for example ",
+                ),
                 *(Argument("finding", 0.25), "."),
             )
         finder_of[i] = last[entry.universe]

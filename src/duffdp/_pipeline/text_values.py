@@ -61,7 +61,7 @@ def typed_values(column: str, dtype: object, texts: Iterable[Any]) -> list[Any]:
             values.append(read(value) if isinstance(value, str) else value)
         except (ValueError, KeyError):
             raise DuffError(
-                f"the column {column!r} is of type {dtype}, and {value!r} is no such value."
+                f"the column {column!r} has the type {dtype}, but {value!r} is not such a value."
             ) from None
     return values
 

@@ -142,7 +142,8 @@ def check_wording(
     for name in named:
         if named.count(name) > 1:
             raise DuffError(
-                Argument("names"), f" calls two columns {name!r:.60}. Give each its own name."
+                Argument("names"),
+                f" gives two columns the name {name!r:.60}. Give each its own name.",
             )
     refuse_unknown(wording.labels, by, "labels")
     key_rows = list(keys)
@@ -154,7 +155,8 @@ def check_wording(
         shown_names = [labels.get(text, text) for text in sorted(texts)]
         if len(set(shown_names)) < len(shown_names):
             raise DuffError(
-                Argument("labels"), f" of {column!r:.60} give two keys one label. Tell them apart."
+                Argument("labels"),
+                f" of {column!r:.60} give two keys the same label. Use different labels.",
             )
     inputs = dict.fromkeys(columns.values())
     refuse_unknown(wording.shown_in, (*columns, *filter(None, inputs)), "shown_in")
@@ -172,5 +174,5 @@ def refuse_percent(column: str) -> DuffError:
     """The error for percent of what is no share."""
     return DuffError(
         Argument("shown_in", {column: PERCENT}),
-        f" shows a share of 1 as percent, and {column} is no share. Pass another unit.",
+        f" shows shares as percent, but {column} is not a share. Pass another unit.",
     )

@@ -436,7 +436,9 @@ def simulated_outcomes(
 ) -> Outcomes:
     """Seeded draws, by the code that draws releases."""
     if not effort.draws:
-        raise DuffError("the errors of this release can only be simulated. Pass draws.")
+        raise DuffError(
+            "the error of this release can only be simulated. Pass draws, such as draws=500."
+        )
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
     copies, account = _CopiedGroup(engine, effort.draws), Account(plan.loss.epsilon)
     rows = draw_alone(ReleaseRun(plan, domain, copies, 0, entropy, account))

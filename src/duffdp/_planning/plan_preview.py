@@ -28,7 +28,7 @@ from duffdp._planning.previews import MAX_TOO_FEW, SYNTHETIC, Preview, preview
 from duffdp.errors import DuffError
 from duffdp.statistics.registry import statistic_spec
 
-_COLUMNS = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
+_COLUMNS = ("release", "output", "epsilon", "mean error", "95% within", "interval width", "note")
 _ROUND_UP_TO = 10**6  # parts of 1, for an epsilon that a wanted error needs
 
 
@@ -105,8 +105,8 @@ def weights_for_errors(
     }
     if not isinstance(errors, Mapping) or not errors:
         raise DuffError(
-            f"within says how far releases may be off on average, got {errors!r:.60}. Pass for "
-            f"example {{{list(requests)[-1]!r}: 1}}."
+            f"within must be a mapping from releases to mean errors, got {errors!r:.60}. Pass "
+            f"for example {{{list(requests)[-1]!r}: 1}}."
         )
     refuse_unknown(errors, requests, "within")
     limits = {name: _read_error(name, error) for name, error in errors.items()}
@@ -156,7 +156,7 @@ def _read_error(name: str, error: object) -> float:
     number = plain_number(error)
     if number is None or not 0 < number < math.inf:
         raise DuffError(
-            f"within of {name} must be a finite number above 0, got {error!r:.40}: how far it may "
-            "be off on average, in the unit of its column."
+            f"within of {name} must be a finite number above 0, got {error!r:.40}. It is the "
+            "mean error that you accept, in the unit of the column."
         )
     return float(number)

@@ -101,12 +101,12 @@ class ProfilePlan:
             if name not in types:
                 raise missing_column(name, types)
         if not names:
-            raise DuffError("the data have no column to profile beside ", Argument("unit"), ".")
+            raise DuffError("the data have no column to profile apart from ", Argument("unit"), ".")
         if unit in names:
             raise DuffError(
                 *(
                     Argument("unit"),
-                    f" names the column {unit!r}, which tells people apart and is ",
+                    f" names the column {unit!r}, which identifies people and is ",
                 ),
                 *("not profiled. Leave it out of ", Argument("columns"), "."),
             )
@@ -320,7 +320,10 @@ def _bounds_by_column(bounds: object) -> dict[str, Any]:
         return {}
     if not isinstance(bounds, Mapping):
         raise BoundsError(
-            *(Argument("bounds"), f" of a profile are given for each column, got {bounds!r:.60}. "),
+            *(
+                Argument("bounds"),
+                f" of a profile must be a mapping from columns, got {bounds!r:.60}. ",
+            ),
             *("Pass for example ", Argument("bounds", _EXAMPLE), "."),
         )
     for name, pair in bounds.items():
@@ -366,7 +369,7 @@ def _column(
             raise BoundsError(
                 *(
                     Argument("bounds"),
-                    f" of {name!r} must be {kind_text}, as the column is of type ",
+                    f" of {name!r} must be {kind_text}, because the column has the type ",
                 ),
                 f"{kind_name}, got {bounds!r:.60}.",
             )

@@ -157,7 +157,7 @@ class ReleaseForecast:
             return values[np.arange(size) * len(values) // max(size, 1)]
         if domain.kind in ("date", "datetime") or (isinstance(domain, Grid) and domain.timed):
             raise DuffError(
-                "there is no shape for dates and times: their errors are not previewed."
+                "dates and times have no named distribution, so their errors are not previewed."
             )
         return self._synthetic.records(size)
 

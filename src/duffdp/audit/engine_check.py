@@ -116,7 +116,8 @@ class EngineCheck:
             return cls(engine, version, date, rows, str(data["duffdp"]))
         except (KeyError, TypeError):
             raise DuffError(
-                "this is no result of check_engine. Pass what EngineCheck.to_dict gave."
+                "this is not a result of check_engine. Pass a dictionary from "
+                "EngineCheck.to_dict()."
             ) from None
 
     @classmethod
@@ -126,7 +127,7 @@ class EngineCheck:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             raise DuffError(
-                f"{str(path)!r} is no readable result of check_engine. Make one with: duffdp "
+                f"{str(path)!r} is not a result of check_engine. Make one with: duffdp "
                 "check-engine ADDRESS --out check.json"
             ) from None
 

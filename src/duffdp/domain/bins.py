@@ -126,7 +126,7 @@ class Bins:
     ----------
     edges
         Two or more numbers, dates or datetimes in rising order. The first may be -inf and the last
-        inf: then there is nothing outside on that side.
+        inf: then no value is outside on that side.
 
     Privacy
     -------
@@ -158,7 +158,7 @@ class Bins:
         if not 2 <= len(values) <= MOST_BINS + 1:
             raise BoundsError(
                 Argument("bins"),
-                f" have two edges or more, up to 2**20, got {len(values)}.",
+                f" must have from 2 to 2**20 edges, got {len(values)}.",
                 *_FIX,
             )
         read = [_read(edge, place in (0, len(values) - 1)) for place, edge in enumerate(values)]
@@ -167,7 +167,8 @@ class Bins:
         for (a, b), (low, high) in zip(pairwise(exact), pairwise(values), strict=True):
             if a >= b:
                 raise BoundsError(
-                    f"the edges of bins must rise, got {_text(low)} before {_text(high)}.",
+                    f"the edges of bins must be in rising order, got {_text(low)} before "
+                    f"{_text(high)}.",
                     *_FIX,
                 )
         self.edges = tuple(values)
@@ -255,8 +256,8 @@ def _read(edge: object, outermost: bool) -> tuple[str, Edge]:
     if outermost and isinstance(edge, float | Decimal) and not math.isnan(edge):
         return "", float(edge)
     raise BoundsError(
-        "the edges of bins must be finite numbers, dates or datetimes, but for -inf at the "
-        f"beginning and inf at the end, got {edge!r:.60}.",
+        "the edges of bins must be finite numbers, dates or datetimes; only the first may be "
+        f"-inf and the last inf, got {edge!r:.60}.",
         *_FIX,
     )
 
@@ -266,8 +267,8 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
     zones = {edge.tzinfo is None for edge in edges if isinstance(edge, dt.datetime)}
     if (timed and len(set(kinds)) > 1) or len(zones) > 1:
         raise BoundsError(
-            "the edges of bins must be of one kind: numbers, dates, datetimes with a time zone or "
-            f"without, got {', '.join(map(_text, edges))[:60]}.",
+            "the edges of bins must all have one type: numbers, dates, or datetimes with or "
+            f"without a time zone, got {', '.join(map(_text, edges))[:60]}.",
             *_FIX,
         )
     return next((k for k in ("date", "datetime", "float", "decimal", "int") if k in kinds), "float")

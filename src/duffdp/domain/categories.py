@@ -62,7 +62,7 @@ class Categories:
             if missing:
                 raise BoundsError(
                     Argument("categories"),
-                    f" must not hold missing values, got {item!r}: missing records are dropped.",
+                    f" must not contain missing values, got {item!r}: missing records are dropped.",
                     *fix,
                 )
             if duplicate:

@@ -181,7 +181,7 @@ class Digits:
         low, high = _magnitude("smallest", smallest, digits), _magnitude("largest", largest, digits)
         if low >= high:
             raise BoundsError(
-                "the smallest magnitude must be below the largest, got "
+                "smallest must be below largest, got "
                 f"{float(low):g} and {float(high):g}. Exchange them if they are swapped."
             )
         self.digits = digits

@@ -157,18 +157,18 @@ class Grid:
         if timed and kind_low != kind_up:
             raise BoundsError(
                 Argument("bounds"),
-                f" must be of one kind, got {lower!r} and {upper!r}. Pass two numbers or two "
+                f" must have the same type, got {lower!r} and {upper!r}. Pass two numbers or two "
                 "dates.",
             )
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(
                 Argument("bounds"),
-                f" must both have a time zone or both none, got {lower!r} and {upper!r}.",
+                f" must both have a time zone, or neither, got {lower!r} and {upper!r}.",
             )
         if low >= up:
             raise BoundsError(
                 f"the lower bound must be below the upper bound, got {lower} and {upper}. "
-                "Exchange them if they are swapped."
+                f"{'Exchange them.' if low > up else 'Pass a larger upper bound.'}"
             )
         if step is None:
             pitch = (
@@ -199,7 +199,7 @@ class Grid:
         )
         if self.size > MAX_GRID_SIZE:
             raise BoundsError(
-                "a grid has at most 2**62 candidates, got ",
+                "a grid can have at most 2**62 values, got ",
                 Argument("step", step),
                 f" for {lower!r} to {upper!r}. Pass a larger step.",
             )
@@ -478,6 +478,6 @@ def _first_instant(end: object, zone: dt.tzinfo) -> dt.datetime:
     except OverflowError:
         raise BoundsError(
             Argument("bounds"),
-            f" must lie in the years 1 to 9999 of UTC as well, got {end} in the zone "
+            f" must be in the years 1 to 9999 also in UTC, got {end} in the zone "
             f"{zone_name(zone)}. Move it by a day.",
         ) from None

@@ -47,8 +47,8 @@ class KeyLevel:
         beginnings = pattern.beginnings(self.characters, MAX_LEVEL_GROUPS)
         if beginnings is None:
             raise DuffError(
-                *(Argument("levels", {self.name: self.characters}), " takes the beginnings of at "),
-                f"most {MAX_LEVEL_GROUPS:,} texts, and {pattern!r:.60} has others. ",
+                *(Argument("levels", {self.name: self.characters}), " can have at most "),
+                f"{MAX_LEVEL_GROUPS:,} groups of text keys, which {pattern!r:.60} exceeds. ",
                 *_EXAMPLE,
             )
         return beginnings
@@ -96,20 +96,26 @@ def read_level(levels: object, by: tuple[str, ...]) -> KeyLevel | None:
         return None
     if not isinstance(levels, Mapping) or len(levels) != 1:
         raise DuffError(
-            *(Argument("levels"), f" must be True or name one level, got {levels!r:.60}. "),
+            *(
+                Argument("levels"),
+                f" must be True or a mapping with one level, got {levels!r:.60}. ",
+            ),
             *_EXAMPLE,
         )
     ((name, groups),) = levels.items()
     if not isinstance(name, str) or not name or name.casefold() in map(str.casefold, by):
         raise DuffError(
-            *(Argument("levels"), f" must name a level unlike the columns of groups, got {name!r}"),
+            *(
+                Argument("levels"),
+                f" must not give a level the name of a grouping column, got {name!r}",
+            ),
             *(". ", *_EXAMPLE),
         )
     if len(by) != 1:
         raise DuffError(
-            *(Argument("levels", {name: "..."}), " takes groups by one column, got "),
+            *(Argument("levels", {name: "..."}), " needs groups by one column, got "),
             *(Argument("by", list(by)), ". Pass "),
-            *(Argument("levels", True), " where the columns of groups are the levels."),
+            *(Argument("levels", True), " if the columns of by are the levels."),
         )
     if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
         return KeyLevel(name, characters=groups)
@@ -124,7 +130,7 @@ def read_level(levels: object, by: tuple[str, ...]) -> KeyLevel | None:
 def _name(group: object) -> str:
     if not isinstance(group, str) or not group:
         raise DuffError(
-            *(Argument("levels"), f" must name each group by a text, got {group!r:.60}. "),
+            *(Argument("levels"), f" must give each group a name, got {group!r:.60}. "),
             *_EXAMPLE,
         )
     return group

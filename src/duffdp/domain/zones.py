@@ -43,7 +43,7 @@ def read_zone(zone: object) -> dt.tzinfo:
     except (KeyError, ValueError, OSError):
         raise UnsupportedData(
             f"the time zone {name!r:.60} is not known here. Convert the times to a zone such as "
-            "'Europe/Berlin'; where no zone is known at all, run: pip install tzdata."
+            "'Europe/Berlin'; if no zone is known at all, run: pip install tzdata."
         ) from None
 
 

@@ -72,8 +72,8 @@ def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
     remaining_delta = delta - float(sum((loss.delta for loss in losses), Fraction(0)))
     if not 0 < delta < 1 or remaining_delta <= 0:
         raise DuffError(
-            "delta must lie between 0 and 1 and above what the releases spend of it, "
-            f"got {delta!r}. Pass for example 1e-6."
+            "delta must be between 0 and 1 and above the delta that the releases spend, got "
+            f"{delta!r}. Pass for example 1e-6."
         )
     load("dp_accounting", "accounting")
     draws: Counter[FamilyDraw] = Counter()

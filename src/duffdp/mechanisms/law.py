@@ -104,11 +104,11 @@ class Law:
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(
-                "an interval needs ordered candidates, got categories. Use probability()."
+                "an interval needs ordered outputs, got categories. Use probability()."
             )
         if not 0 < confidence < 1:
             raise DuffError(
-                f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95."
+                f"confidence must be between 0 and 1, got {confidence!r}. Pass for example 0.95."
             )
         tail_share = (1 - confidence) / 2
         low = self._quantile(self._mass, tail_share)
@@ -120,7 +120,7 @@ class Law:
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(
-                "a quantile needs ordered candidates, got categories. Use probability()."
+                "a quantile needs ordered outputs, got categories. Use probability()."
             )
         return domain.value(self._quantile(self._mass, share))
 

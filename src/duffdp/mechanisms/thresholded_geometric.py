@@ -39,8 +39,8 @@ class ThresholdedGeometric(ThresholdErrors, Mechanism):
 
     Runtime
     -------
-    A draw for each key that occurs, and one for each key that does not and is released all the
-    same: the number of possible keys plays no part.
+    A draw for each key that occurs, and one for each released key that does not. The number of
+    possible keys does not matter.
 
     References
     ----------

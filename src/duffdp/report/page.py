@@ -156,14 +156,14 @@ def check_page(path: Path) -> tuple[Any, str]:
     template = _TEMPLATES.get(path.suffix.lower())
     if template is None:
         raise DuffError(
-            f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'."
+            f"the file name of a report must end in .html or .md, got {path.name!r}. Pass for "
+            "example 'page.html'."
         )
     try:
         import jinja2
     except ImportError:
         raise DuffError(
-            "reports are made with jinja2, which is not installed. Run: pip install "
-            "'duffdp[report]'."
+            "reports need jinja2, which is not installed. Run: pip install 'duffdp[report]'."
         ) from None
     return jinja2, template
 

@@ -178,7 +178,7 @@ def registry_entry(
     unnamed = [release for _, release in named]
     if not all(release.secure for release in unnamed):
         raise DuffError(
-            "a release with a seed is not private, so it has no entry in a registry. Leave rng out."
+            "a release with a seed is not private, so it cannot be registered. Leave rng out."
         )
     answers = read_sources(sources)
     if answers.get("sector", SECTORS[0]) not in SECTORS:
@@ -376,6 +376,7 @@ def check_registry_path(path: Path) -> None:
     """Refuse a file name that the registry would refuse."""
     if not re.fullmatch(r"[a-z0-9_]+\.yaml", path.name):
         raise DuffError(
-            f"--registry takes a file name of small letters, digits and _ that ends in .yaml, got "
+            "--registry needs a file name of lowercase letters, digits and _ that ends in "
+            ".yaml, got "
             f"{path.name!r}. Pass for example --registry entry.yaml."
         )

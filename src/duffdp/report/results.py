@@ -300,7 +300,7 @@ def _named_releases(releases: object) -> NamedReleases:
     if not pairs or not all(isinstance(release, Release) for _, release in pairs):
         raise DuffError(
             "releases must be a Table, a Release, a list of them or a mapping from headings to "
-            "them. Pass what table() or median() returned."
+            "them. Pass for example the result of table() or median()."
         )
     return [(_heading(heading, release), release) for heading, release in pairs]
 

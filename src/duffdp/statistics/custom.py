@@ -43,7 +43,8 @@ class CustomStatistic(DistanceStatistic):
         steps = self._statistic.steps(values, domain)
         if not isinstance(steps, StepFunction) or steps.domain != domain or steps.tail is not None:
             raise DuffError(
-                "steps(values, domain) must return a whole StepFunction on the domain that it got."
+                "steps(values, domain) must return a StepFunction for the whole domain that it "
+                "received."
             )
         steps.check()
         return steps
@@ -62,11 +63,11 @@ class CustomSpec(StatisticSpec):
                 f"{statistic!r:.60}. Pass for example duffdp.statistics.Median()."
             )
         if isinstance(statistic, Slope):
-            raise DuffError("the records of a slope are pairs. Call duffdp.slope(x, y, ...).")
+            raise DuffError("a slope needs pairs of records. Call duffdp.slope(x, y, ...).")
         self.name = str(getattr(statistic, "name", type(statistic).__name__))
         if self.name in REGISTRY:  # its facts would be told of this one
             raise DuffError(
-                f"{self.name!r} is the name of a statistic of the library. Give yours another one."
+                f"{self.name!r} is already the name of a statistic. Give yours another name."
             )
         self.allows_uneven_grid = bool(getattr(statistic, "uneven", False))
         self._utility = getattr(statistic, "utility", None)

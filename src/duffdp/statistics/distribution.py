@@ -201,7 +201,7 @@ class DistributionSpec(StatisticSpec):
     choices = ("best",)
     shape = "distribution"
     no_interval_reason = (
-        "a distribution has a band around all of it. Pass confidence, how often that holds"
+        "a distribution has a confidence band instead. Pass confidence for the band"
     )
     can_be_planned = False
 

@@ -21,16 +21,16 @@ def _read_bins(bins: Any) -> Bins | Fields | None:
 
 BINS: Parameter[Bins | Fields | None] = Parameter(
     name="bins",
-    help="The public edges of bins, rising: numbers, -inf, inf, or ISO dates; or @FILE.",
-    doc="The public edges of bins, rising: numbers (infinite ones too), dates or times; a `Bins`. "
-    "A bin holds its lower edge, the last one both.",
+    help="The public edges of bins in rising order: numbers, -inf, inf or ISO dates; or @FILE.",
+    doc="The public edges of bins in rising order: numbers (also infinite), dates or times; or a "
+    "`Bins`. Each bin includes its lower edge, and the last one also its upper edge.",
     example=[0, 18, 65, 120],
     default=None,
     convert=_read_bins,
     annotation="Iterable[Any] | None",
     kind="values",
     metavar="A,B,...",
-    label="edges, rising",
+    label="edges in rising order",
 )
 
 

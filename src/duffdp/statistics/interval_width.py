@@ -208,7 +208,7 @@ def _score_limits(epsilon: Fraction, failure_rate: Fraction, widths: int) -> _Sc
     steps_per_nat = 2 * STEPS_PER_RECORD / float(epsilon)
     if steps_per_nat * (widths + TAIL_NATS - math.log(failure_rate)) * 1e6 > MAX_SCORE_STEPS:
         raise DuffError(
-            f"the width of an interval cannot be drawn with an epsilon of {float(epsilon):g}. "
+            f"an interval cannot be drawn with so small an epsilon, {float(epsilon):g}. "
             "Pass a larger epsilon, or no interval."
         )
     offset = max(1, round(steps_per_nat * math.log(2)))

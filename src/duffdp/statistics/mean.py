@@ -405,8 +405,8 @@ class MeanSpec(StatisticSpec):
     interval_choices = ("best",)
     covers_population = True
     no_interval_reason = (
-        "what a clipped mean leaves out, and how far away a candidate at some distance lies, "
-        "depends on the data"
+        "the part that a clipped mean cuts off depends on the data, and so does the error of a "
+        "mean by distance"
     )
     distance_bound = "mean"
     baselines = "mean"

@@ -28,8 +28,8 @@ from duffdp.statistics.statistic import DistanceStatistic, Scope
 MAX_LISTED_CANDIDATES = 2**16  # whose counts are fetched one by one, wherever records live
 #: Why values without an order have no interval.
 NO_ORDER = (
-    "nothing lies between two values without an order. Ask for a histogram, whose numbers have "
-    "one; distance_bound() of a mode says how many records would make it the exact one"
+    "values without an order have no interval. Use a histogram, whose counts have intervals, or "
+    "distance_bound() of a mode, its error as a number of records"
 )
 
 

@@ -286,7 +286,7 @@ class Extreme(DistanceStatistic):
         self.q, self.epsilon = Q.read(q), EPSILON.read(epsilon)
         if self.q not in (0, 1):
             raise DuffError(
-                Argument("q"), f" must be 0 or 1, got {q!r:.40}. Use Quantile for others."
+                Argument("q"), f" must be 0 or 1, got {q!r:.40}. Use Quantile for other values."
             )
 
     def inside(self, domain: Ordered) -> int:

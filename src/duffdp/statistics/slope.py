@@ -173,14 +173,15 @@ def check_candidates(domain: PublicSet) -> None:
     """Refuse candidates that are no numbers, or that doubles cannot tell apart well enough."""
     if not isinstance(domain, Grid) or domain.timed:
         raise BoundsError(
-            f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example ",
+            f"the bounds of a slope must be two numbers, got {domain!r:.80}. Pass for example ",
             Argument("bounds", (-10, 10)),
             ".",
         )
     largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
     if largest > LARGEST_NUMBER or domain.spacing < MIN_SLOPE_STEP:
         raise BoundsError(
-            "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
+            "the bounds of a slope must be within 2**300 of 0, with a step of at least 2**-250, "
+            "got "
             f"{domain!r:.80}. Pass x and y in other units."
         )
     if float(largest) > MAX_STEPS_FROM_ZERO * domain.spacing:
@@ -470,8 +471,7 @@ class SlopeSpec(StatisticSpec):
     parameters = (X, Y)
     of_pairs = True
     no_interval_reason = (
-        "one row is in many pairs, and how their slopes lie around the median is private. Ask for "
-        "quantiles of either column"
+        "the distribution of the slopes of pairs is private. Use quantiles of either column"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:

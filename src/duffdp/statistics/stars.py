@@ -38,7 +38,7 @@ class Stars(GraphCount):
 
     Utility
     -------
-    Errs by about 2 LS(0) / epsilon, where LS(0) is about `2 C(d, k-1)` for the largest degree d.
+    The error is about 2 LS(0) / epsilon. LS(0) is about `2 C(d, k-1)` for the largest degree d.
 
     Runtime
     -------

@@ -123,7 +123,7 @@ class SumSpec(StatisticSpec):
     name = "sum"
     choices = ("best", "clipped")
     interval_choices = ("best",)
-    no_interval_reason = "what a clipped sum leaves out depends on the data"
+    no_interval_reason = "the part that a clipped sum cuts off depends on the data"
     additive = True
     baselines = "sum"
 

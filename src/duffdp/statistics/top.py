@@ -91,11 +91,12 @@ class TopSpec(StatisticSpec):
             raise DuffError(
                 Argument("k"),
                 f" must be at most the number of possible values, {domain.size}, got "
-                f"{parameters['k']}. Ask for fewer.",
+                f"{parameters['k']}. List fewer values.",
             )
         if domain.size > MAX_RANKED_CANDIDATES:
             raise BoundsError(
-                f"top has at most 2**20 possible values, got {domain.size}. Pass a larger step, or "
+                f"top can have at most 2**20 possible values, got {domain.size}. Pass a larger "
+                "step, or "
                 "categories."
             )
 

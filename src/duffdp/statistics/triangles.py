@@ -69,7 +69,7 @@ class Triangles(GraphCount):
 
     Utility
     -------
-    Errs by about 2 LS(0) / epsilon: twice the largest number of common neighbors.
+    The error is about 2 LS(0) / epsilon, where LS(0) is the largest number of common neighbors.
 
     Runtime
     -------

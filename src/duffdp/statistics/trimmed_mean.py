@@ -183,8 +183,8 @@ class TrimmedMeanSpec(StatisticSpec):
     parameters = (TRIM,)
     examples = ({"trim": 0.25},)
     no_interval_reason = (
-        "how far apart records lie where they are cut off is private. Ask for a mean or a median, "
-        "which have one"
+        "the distances between records at the cuts are private. Use a mean or a median, which have "
+        "intervals"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:

@@ -78,7 +78,7 @@ class Variance(DistanceStatistic):
     Runtime
     -------
     One pass for the records at both ends and one for exact sums; one step of exact integer
-    arithmetic a level.
+    arithmetic per level.
 
     References
     ----------
@@ -422,8 +422,8 @@ class VarianceSpec(StatisticSpec):
 
     name = "variance"
     no_interval_reason = (
-        "how much lies outside of the private interval to which records are clamped is private. "
-        "Ask for the interquartile range, which has one"
+        "the share of records outside of the private clamping interval is private. Use the "
+        "interquartile range, which has an interval"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
@@ -454,7 +454,7 @@ class VarianceSpec(StatisticSpec):
         if isinstance(domain, Grid) and domain.timed:
             raise BoundsError(
                 "the variance of dates would be in squares of time, got bounds from "
-                f"{domain.lower} to {domain.upper}. Ask for std, or pass numbers."
+                f"{domain.lower} to {domain.upper}. Use std, or pass numbers."
             )
 
 

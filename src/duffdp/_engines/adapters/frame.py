@@ -76,6 +76,14 @@ class MemoryFrame:
         """For each row the number of its person, -1 if it has none."""
         return numbers_of_objects(self.column(name).to_list())
 
+    def tells_apart(self, name: str) -> bool:
+        """True if the library can tell people of a column apart: tried without a row."""
+        try:
+            type(self)(self.nw, self.frame.head(0)).people(name)
+        except Exception:  # of its own types: what it says is of no use
+            return False
+        return True
+
     def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:
         """Rows of a group side by side, if the library does it well: the groups, their values,
         and how many each has.

@@ -65,6 +65,9 @@ class QueryAdapter(Protocol):
     def check_equality(self, name: str) -> None:
         """Refuse a column whose values the engine may take for one another."""
 
+    def tells_apart(self, name: str) -> bool:
+        """True if people of a column of a type without a name here can be told apart."""
+
     def without_rows(self) -> QueryAdapter | None:
         """This table without its rows, if it must be tried whether all queries run; None if that is
         known.
@@ -171,6 +174,9 @@ class NarwhalsQuery:
 
     def check_equality(self, name: str) -> None:
         """None is."""
+
+    def tells_apart(self, name: str) -> bool:
+        return True
 
     def without_rows(self) -> QueryAdapter | None:
         return None

@@ -55,8 +55,8 @@ class KeyReader:
             raise UnsupportedData(wrong_kind(scale.timed, f"dtype {dtype}", kind == "M"))
         if kind == "M" and not has_plain_unit(dtype):
             raise UnsupportedData(
-                f"times must count in a unit such as seconds, got dtype {dtype}. "
-                'Convert them, for example by .astype("datetime64[us]").'
+                f"times must have a unit such as seconds, got dtype {dtype}. "
+                'Convert them, for example with .astype("datetime64[us]").'
             )
         self._days, self._clock = scale.kind == "date", scale.clock
         # Bins compare whole numbers with whole numbers, whatever their edges are.

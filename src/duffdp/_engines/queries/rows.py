@@ -66,8 +66,8 @@ def run_query(query: Callable[[Source], Result], source: Source) -> Result:
 def query_error(error: Exception) -> UnsupportedData:
     """The error for a query that failed, without the engine's own words, which may quote data."""
     return UnsupportedData(
-        f"the query failed in the engine that holds the data ({type(error).__name__}). Is it "
-        "readable, as it was when the release began, and its connection open?"
+        f"the query failed in the engine that holds the data ({type(error).__name__}). Check that "
+        "the data are unchanged and readable, and that the connection is open."
     )
 
 
