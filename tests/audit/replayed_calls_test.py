@@ -68,8 +68,10 @@ def test_bounds_below_zero(verb, mechanism):
         sound(call, data, np.append(data, value))
 
 
-def test_as_many_quantiles_as_are_drawn_together():
-    call = partial(duffdp.quantiles, qs=np.arange(1, 20) / 20, epsilon=1, **GRID)
+@pytest.mark.parametrize("parts", [20, 32])
+def test_many_quantiles(parts):
+    """As many as are drawn together, and more, after a count."""
+    call = partial(duffdp.quantiles, qs=np.arange(1, parts) / parts, epsilon=1, **GRID)
     data = np.arange(300.0)
     for value in (0.0, 150.0, 1000.0):
         assert sound(call, data, np.append(data, value))
@@ -203,7 +205,7 @@ def test_a_plan_with_weights():
 def test_a_table_with_totals():
     call = partial(
         duffdp.table,
-        statistics={"x": ["median", "mean"], "y": ["sum"]},
+        statistics={"x": ["median", 0.25, "mean"], "y": ["sum"]},
         epsilon=2,
         bounds={"x": (0, 1000), "y": (0, 1000)},
         by=["group", "sex"],
