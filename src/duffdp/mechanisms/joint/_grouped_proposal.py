@@ -1,6 +1,9 @@
 """Several quantiles of many groups at once: one proposal distribution that covers the exact ones,
 and drafts from it that are accepted in proportion.
 
+For 3,000 groups this takes an 18th of the time of a `Proposal` for each group with three quantiles,
+and a quarter with nine (`benchmarks/several_quantiles.py`).
+
 Promise: Draws for several groups together have the output distribution of each group alone.
 """
 
