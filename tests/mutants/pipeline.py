@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
-    CLIPPED,
     COVERAGE,
     DOOR,
     DRIVER,
@@ -100,7 +99,7 @@ MUTANTS = (
         "_pipeline/driver.py",
         "yield _Share(i, statistic, epsilon, make(epsilon), places)",
         "yield _Share(i, statistic, epsilon, make(draw.epsilon_of(0)), places)",
-        (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
+        (f"{DRIVER}::test_groups_that_pay_different_prices_draw_with_their_own",),
     ),
     Mutant(
         "finding keys is accounted for more rows than count",
