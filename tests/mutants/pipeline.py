@@ -142,7 +142,7 @@ MUTANTS = (
     Mutant(
         "the step of a list depends on its records",
         "_pipeline/run.py",
-        "domain_for(self._records.integer, untyped)",
+        "domain_for(self._records.integer, self.has_objects)",
         "domain_for(all(type(r) is int for r in self._records.array), False)",
         (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
     ),
