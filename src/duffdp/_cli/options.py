@@ -35,7 +35,8 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
         try:
             return value(text)
         except DuffError as error:
-            self.fail(str(error).rstrip("."), param, ctx)
+            hint = ". A number has a point, and several have spaces between them"
+            self.fail(f"{str(error).rstrip('.')}{hint if ',' in text else ''}", param, ctx)
 
 
 class Choices(click.Choice):  # type: ignore[type-arg]
