@@ -175,7 +175,16 @@ def spark() -> None:
     )
     row(f"medians of 1,000 groups, {name}", "percentile_approx", measured, 1.0)
     measured = ratio(lambda: duffdp.median(data, unit="person", **CALL), plain, 3)
-    row(f"median of people, {name}", "the same of rows", measured, 2)
+    row(f"median of people, {name}", "the same of rows", measured, 2.5)
+    moved = data.select("x", "person").repartition("person").write.format("noop").mode("overwrite")
+    row(f"rows moved by person, {name}", "median of rows", ratio(moved.save, plain, 3), 2.5)
+    in_groups = {"by": "g", "keys": range(1000), **CALL}
+    measured = ratio(
+        lambda: duffdp.median(data, unit="person", **in_groups),
+        lambda: duffdp.median(data, **in_groups),
+        3,
+    )
+    row(f"medians of people, 1,000 groups, {name}", "the same of rows", measured, 2.5)
     many = session.range(10**8).select(f.randn(1).alias("x"))  # made anew for every query
     measured = ratio(
         lambda: duffdp.median(many, **CALL), lambda: many.select(approximate).collect(), 1

@@ -24,7 +24,7 @@ from duffdp import Grid
 from duffdp._steps import StepFunction
 from duffdp.domain.default_step import default_grid
 from duffdp.mechanisms import Lattice, PermuteAndFlip
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics import Quantile
 from duffdp.statistics.quantile import LATTICE_CANDIDATES, LATTICE_EPSILON
 
@@ -57,7 +57,7 @@ def quantile(values: np.ndarray, q: float) -> float:
     return float(np.sort(values)[max(1, math.ceil(q * len(values))) - 1])
 
 
-def best(epsilon: float, size: int) -> Mechanism:
+def best(epsilon: float, size: int) -> DistanceMechanism:
     """The mechanism that a default call is drawn by."""
     coarse = size <= LATTICE_CANDIDATES and epsilon >= LATTICE_EPSILON
     return (Lattice if coarse else PermuteAndFlip)(epsilon)

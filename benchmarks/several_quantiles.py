@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 import duffdp
 from duffdp import Grid
@@ -23,7 +25,7 @@ from duffdp._engines.requests import Engine, run_inquiry
 from duffdp._rank_profile import QuantileRanks
 from duffdp._sampling.entropy import entropy
 from duffdp._sampling.integer_noise import two_sided_geometrics
-from duffdp.mechanisms import Joint
+from duffdp.mechanisms import Joint, joint
 from duffdp.statistics import Quantiles
 from duffdp.statistics.statistic import Scope
 
@@ -286,6 +288,28 @@ def ties() -> None:
             print(f"| {name} | {epsilon:g} | {sorted(times)[2]:.3f} s |", flush=True)
 
 
+def groups() -> None:
+    """Processor time of quantiles of many groups of 100 records, drawn together and one by one."""
+    rng = np.random.default_rng(1)
+    duffdp.quantiles([1.0, 2.0], DECILES, epsilon=1, bounds=(0, 100))  # loads what is needed
+    for number, qs in itertools.product((300, 3000), ([0.25, 0.5, 0.75], DECILES)):
+        column = rng.normal(50, 10, 100 * number)
+        data = pl.DataFrame({"x": column, "group": np.repeat(np.arange(number), 100)})
+        taken = []
+        for can_group in (joint.can_group, lambda columns: False):
+            with mock.patch.object(joint, "can_group", can_group):
+                begin = time.process_time()
+                duffdp.quantiles(
+                    data, qs, column="x", by="group", keys=range(number), epsilon=1, bounds=(0, 100)
+                )
+                taken.append(time.process_time() - begin)
+        together, single = taken
+        print(
+            f"| {number:,} | {len(qs)} | {together:.2f} s | {single:.2f} s | "
+            f"{single / together:.0f} |"
+        )
+
+
 def main() -> None:
     print("Mean error of nine deciles, n = 1000\n")
     print(
@@ -322,6 +346,10 @@ def main() -> None:
     print("| records | epsilon | time |")
     print("| --- | --- | --- |")
     ties()
+    print("\nProcessor time for quantiles of groups of 100 records\n")
+    print("| groups | m | together | one by one | ratio |")
+    print("| --- | --- | --- | --- | --- |")
+    groups()
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     (section,) = (part for part in config.nav or [] if "Reference" in part)
     titles = {"All names": "index.md", "Shared parameters": "shared.md"}
     titles |= {title: API["file_name"](title) for title in API["reference"]()}
-    section["Reference"].append(
-        {"Python": [{title: f"reference/api/{name}"} for title, name in titles.items()]}
+    section["Reference"].insert(
+        0, {"Python API": [{title: f"reference/api/{name}"} for title, name in titles.items()]}
     )
     return files
 

@@ -71,7 +71,6 @@ BASE = (
         {
             "_engines/requests.py": "`tests/support/request_oracle.py`, "
             "`tests/engines/exact_answers_test.py`",
-            "_engines/summed.py": "`tests/guarantees/levels_test.py`",
         },
     ),
     Part(

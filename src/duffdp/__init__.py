@@ -181,7 +181,8 @@ def __getattr__(name: str) -> Any:
             return value
     from duffdp._alternatives import use_instead
 
-    raise AttributeError(f"there is no duffdp.{name}.{use_instead(name, __all__)}")
+    hint = use_instead(name, __all__) or " See dir(duffdp) for all names."
+    raise AttributeError(f"there is no duffdp.{name}.{hint}")
 
 
 def __dir__() -> list[str]:

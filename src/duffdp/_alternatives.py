@@ -45,6 +45,41 @@ SYNONYMS = {
 }
 
 
+# Names of parameters in other libraries.
+PARAMETER_SYNONYMS = {
+    "eps": "epsilon",
+    "lower": "bounds",
+    "upper": "bounds",
+    "range": "bounds",
+    "groupby": "by",
+    "group_by": "by",
+    "groups": "keys",
+    "partitions": "keys",
+    "public_partitions": "keys",
+    "privacy_id": "unit",
+    "user_id": "unit",
+    "person": "unit",
+    "max_contributions": "contributions",
+    "max_rows": "contributions",
+    "confidence": "interval",
+    "confidence_interval": "interval",
+    "query": "where",
+    "filter": "where",
+    "condition": "where",
+    "budget": "ledger",
+    "accountant": "ledger",
+    "seed": "rng",
+    "random_state": "rng",
+}
+
+
+def parameter_hint(name: str, names: Iterable[str]) -> str:
+    """The parameters that may be meant by an unknown one, or all of them, after a space."""
+    listed = list(names)
+    hint = did_you_mean(PARAMETER_SYNONYMS.get(name, name), listed)
+    return hint or f" Its parameters are {', '.join(listed)}."
+
+
 def use_instead(name: str, names: Iterable[str]) -> str:
     """Why there is no such name among some, and what to use, after a space; empty if there is
     nothing to say.

@@ -60,7 +60,8 @@ class CountLadder:
         steps = self.window(domain, MAX_LADDER_LEVELS)
         if steps.tail is not None:
             raise DuffError(
-                f"a ladder has at most {MAX_LADDER_LEVELS} levels, too few for {domain!r}. Pass a "
+                f"a ladder can have at most {MAX_LADDER_LEVELS} levels, which is too few for "
+                f"{domain!r}. Pass a "
                 "smaller "
                 "upper bound."
             )

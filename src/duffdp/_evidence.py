@@ -77,4 +77,4 @@ class KeyCounts:
         return self
 
 
-Evidence = Windows | Totals | RankProfiles | Ladders
+Evidence = Windows | Totals | RankProfiles | Ladders | KeyCounts  # the last for found keys

@@ -57,9 +57,9 @@ class StatisticFact(Worded):
     """
 
     name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.name, dict(self.parameters)
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ class MechanismFact(Worded):
         """The parts that draw values, without those of sizes and keys."""
         return tuple(part for part in self.parts if part.utility not in (SIZE, KEY_DRAW))
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.asked, self.parts
 
     def __str__(self) -> str:
@@ -357,7 +357,7 @@ def _to_domain(fields: dict[str, Any]) -> PublicSet:
     return grid.in_zone(fields["zone"]) if "zone" in fields else grid
 
 
-def as_json(value: Any) -> Any:
+def as_json(value: object) -> Any:
     """A value, or a list, tuple or dictionary of values, with nothing in it that JSON cannot hold.
 
     Dates and times become ISO text, exact numbers text, durations numbers of seconds, others their
@@ -383,7 +383,7 @@ def as_json(value: Any) -> Any:
     return str(value)
 
 
-def from_json(value: Any, kind: str) -> Any:
+def from_json(value: object, kind: str) -> Any:
     """A value of a grid of this kind from what `as_json` made of it."""
     if not isinstance(value, str):
         return value

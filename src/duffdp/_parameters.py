@@ -16,11 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from duffdp.errors import UNSET, Argument, DuffError
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 #: The choice of a mechanism: the most accurate one, the paper's, or another that a statistic has.
 Choice = str
@@ -58,7 +59,7 @@ class Parameter(Generic[T]):
     #: What a value must be; errors say "NAME must be RULE".
     rule: str = ""
     #: Returns the checked value, or None to refuse it; may raise an error of its own.
-    convert: Callable[[Any], T | None]
+    convert: Callable[[object], T | None]
     #: A value that passes, for errors and the reference page.
     example: Any = UNSET
     #: UNSET: the parameter is required.
@@ -83,11 +84,11 @@ class Parameter(Generic[T]):
     #: Other words for some values: the documented value of each.
     value_aliases: Mapping[str, Any] = field(default_factory=dict)
 
-    def documented_value(self, value: Any) -> Any:
+    def documented_value(self, value: V) -> V:
         """The value, or the documented one that it is another word for."""
         return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
-    def read(self, value: Any) -> T:
+    def read(self, value: object) -> T:
         """The checked value, or the error that says the rule."""
         if value is None and self.default is None:
             return None  # type: ignore[return-value]
@@ -96,16 +97,20 @@ class Parameter(Generic[T]):
             raise self.refusal(value)
         return checked
 
-    def value_in(self, options: Mapping[str, Any]) -> Any:
+    def value_in(self, options: Mapping[str, object]) -> object:
         """Its value among some options as it was passed, or the default."""
         value = options.get(self.name, self.default)
         return None if value is UNSET else value
 
-    def read_from(self, options: Mapping[str, Any]) -> T:
+    def read_from(self, options: Mapping[str, object]) -> T:
         """Its checked value among some options, or the default."""
         return self.read(self.value_in(options))
 
-    def refusal(self, value: Any) -> DuffError:
+    def of(self, parameters: Mapping[str, object]) -> T:
+        """Its value among checked parameters."""
+        return cast(T, parameters[self.name])
+
+    def refusal(self, value: object) -> DuffError:
         """The error for a value that breaks the rule."""
         return DuffError.about(self.name, value, self.rule, self.example)
 
@@ -128,7 +133,7 @@ class Parameter(Generic[T]):
 # Checks that parameters share.
 
 
-def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
+def plain_number(value: object) -> int | float | Decimal | Fraction | None:
     """A number of Python or numpy as one of Python; None for anything else, truth values too."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 0) == 0 else None
@@ -153,25 +158,27 @@ def share_text(q: Fraction) -> str:
     return short if Fraction(short) == q else repr(float(q))
 
 
-def _anything(value: Any) -> Any:
+def _anything(value: object) -> Any:
     """No check here: what the value may be depends on other parameters or on the data."""
     return value
 
 
-def _whole(smallest: int) -> Callable[[Any], int | None]:
+def _whole(smallest: int) -> Callable[[object], int | None]:
     """A check for whole numbers from a smallest one on."""
 
-    def convert(value: Any) -> int | None:
+    def convert(value: object) -> int | None:
         number = plain_number(value)
         return number if isinstance(number, int) and number >= smallest else None
 
     return convert
 
 
-def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _fraction(
+    low: float, high: float, *, closed: bool = False
+) -> Callable[[object], Fraction | None]:
     """A check for numbers between two ends, as the decimals that were written."""
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = plain_number(value)
         if number is None or not (low <= number <= high if closed else low < number < high):
             return None
@@ -180,11 +187,11 @@ def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any
     return convert
 
 
-def _share(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+def _share(low: float, high: float, *, closed: bool = False) -> Callable[[object], Fraction | None]:
     """A check for shares of records, with a denominator that rank arithmetic can bear."""
     inside = _fraction(low, high, closed=closed)
 
-    def convert(value: Any) -> Fraction | None:
+    def convert(value: object) -> Fraction | None:
         number = inside(value)
         return None if number is None else number.limit_denominator(MAX_SHARE_DENOMINATOR)
 
@@ -199,15 +206,15 @@ def _at_most_rows(rows: int | None) -> int | None:
     return None if rows is None or rows > MAX_SKIPPED_ROWS else rows
 
 
-def _flag(value: Any) -> bool | None:
+def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _name(value: Any) -> str | None:
+def _name(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _epsilon(value: Any) -> Fraction | None:
+def _epsilon(value: object) -> Fraction | None:
     number = plain_number(value)
     try:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
@@ -216,12 +223,12 @@ def _epsilon(value: Any) -> Fraction | None:
     if number is not None and not fits and 0 < number < math.inf:
         raise DuffError(
             *(Argument("epsilon"), f" must be between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got "),
-            f"{value!r:.40}.",
+            *(f"{value!r:.40}. Pass for example ", Argument("epsilon", 1.0), "."),
         )
     return exact(number) if number is not None and fits else None
 
 
-def _encoding(value: Any) -> str | None:
+def _encoding(value: object) -> str | None:
     """The usual name of UTF-8 or of an encoding with one byte for each character."""
     if not isinstance(value, str):
         return None
@@ -256,7 +263,7 @@ def character_table(encoding: str) -> str | None:
     return table if ascii_first and len(high) == 128 and len(table) == 256 else None
 
 
-def _shares(value: Any) -> tuple[Fraction, ...] | None:
+def _shares(value: object) -> tuple[Fraction, ...] | None:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
     shares = sorted(Q.read(q) for q in value)
@@ -265,12 +272,13 @@ def _shares(value: Any) -> tuple[Fraction, ...] | None:
     for a, b in pairwise(shares):
         if a == b:
             raise DuffError(
-                Argument("qs"), f" must differ from each other, got {share_text(a)} twice."
+                Argument("qs"),
+                f" must differ from each other, got {share_text(a)} twice. List each once.",
             )
     return tuple(shares)
 
 
-def _decimal(value: Any) -> Decimal | None:
+def _decimal(value: object) -> Decimal | None:
     share = _fraction(0, 1)(value)
     return None if share is None else Decimal(share.numerator) / Decimal(share.denominator)
 
@@ -282,8 +290,8 @@ DATA: Parameter[Any] = Parameter(
     help="A CSV, TSV, JSON lines, Parquet or Excel file ('file.xlsx::sheet'), a folder of Parquet "
     "files, 'file.duckdb::table', 'postgresql://user@host/db::table', or - for a pipe.",
     doc="A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, "
-    "Spark, dask, ibis) or the path of a file, folder or table, with `column`. Missing records are "
-    "dropped, others clamped to the bounds.",
+    "Spark, dask, ibis) or the path of a file, folder or table, with `column`. Missing values are "
+    "dropped, and values outside of the bounds count as the nearest bound.",
     convert=_anything,
     positional=True,
 )
@@ -307,8 +315,9 @@ EDGES: Parameter[Any] = Parameter(
 )
 EPSILON: Parameter[Fraction] = Parameter(
     name="epsilon",
-    help="The total privacy loss of this call.",
-    doc="The total privacy loss of this call: a finite number above 0.",
+    help="The privacy loss of this call in total. Smaller values protect people better.",
+    doc="The privacy loss of this call in total: a finite number above 0. Smaller values protect "
+    "people better and give larger errors.",
     rule="a finite number above 0",
     example=1.0,
     convert=_epsilon,
@@ -319,9 +328,11 @@ EPSILON: Parameter[Fraction] = Parameter(
 )
 BOUNDS: Parameter[Any] = Parameter(
     name="bounds",
-    help="Public bounds: two numbers or ISO dates, never taken from the data.",
-    doc="`(lower, upper)`, public: from knowledge of the subject, not from the data. Or a `Grid`; "
-    "or `Digits` for medians, quantiles and modes if nobody knows bounds.",
+    help="The smallest and the largest plausible value: two numbers or ISO dates, never taken from "
+    "the data.",
+    doc="`(lower, upper)`: the smallest and the largest plausible value, from knowledge of the "
+    "subject and not from the data. Or a `Grid`. For medians, quantiles and modes, `Digits` if "
+    "nobody knows bounds.",
     example=(0, 120),
     default=None,
     convert=_anything,
@@ -331,8 +342,8 @@ BOUNDS: Parameter[Any] = Parameter(
 )
 DIGITS: Parameter[Any] = Parameter(
     name="digits",
-    help="Instead of bounds: answers are 0 and numbers with this many significant digits, from "
-    "1e-9 to 1e12 and their negatives.",
+    help="Instead of bounds: possible answers are 0 and all numbers with this many significant "
+    "digits, positive or negative, from 1e-9 to 1e12 in size.",
     example=3,
     default=None,
     convert=_anything,
@@ -341,10 +352,10 @@ DIGITS: Parameter[Any] = Parameter(
 STEP: Parameter[Any] = Parameter(
     name="step",
     help="Distance between possible answers (in days for dates, in seconds for times).",
-    doc="Distance between possible outputs. None: 1 for integer types, and for whole bounds at "
-    "least 10 apart in lists and text files, which have no types; a day for dates; otherwise a "
-    "power of ten, at most 1, with at least 100,000 steps between the bounds. `Release.domain` "
-    "shows it.",
+    doc="Distance between possible outputs. The default is 1 for integer columns, a day for dates, "
+    "and otherwise a power of ten, at most 1, that makes at least 100,000 steps between the "
+    "bounds. Lists and text files have no types: there the default is 1 if the bounds are whole "
+    "numbers at least 10 apart. `Release.domain` shows the step.",
     example=1,
     default=None,
     convert=_anything,
@@ -355,8 +366,8 @@ STEP: Parameter[Any] = Parameter(
 CATEGORIES: Parameter[Any] = Parameter(
     name="categories",
     help="The public list of possible values, or @FILE with one per line.",
-    doc="The public list of possible values, or a `Pattern` of at most 65,536. Records with other "
-    "values are dropped.",
+    doc="The public list of possible values, or a `Pattern` of at most 65,536 of them. Records "
+    "with other values are dropped.",
     example=["yes", "no"],
     default=None,
     convert=_anything,
@@ -382,40 +393,43 @@ COLUMN: Parameter[str | None] = Parameter(
 )
 BY: Parameter[Any] = Parameter(
     name="by",
-    help="A column that forms groups; may be repeated.",
-    doc="One or several columns that form groups.",
+    help="The column to group by; may be repeated.",
+    doc="The column to group by, or a list of columns.",
     example="region",
     default=None,
     convert=_anything,
     kind="text",
     repeated=True,
     metavar="COLUMN",
+    label="Groups by",
 )
 KEYS: Parameter[Any] = Parameter(
     name="keys",
-    help="The public groups, once for each --by; or @FILE: a table with that column (or "
-    "@FILE[COLUMN] for another one), a text file with one per line, or a stored release. Every key "
-    "gets an answer. Or possible keys, of which "
-    "large ones are found: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
-    doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
-    "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table, of a file with one "
-    "key per line or of a stored release, or a `CodeBook`; or a mapping from each column to one "
-    "of these, for all combinations. Every key gets an answer, rows with other keys are ignored, "
-    "and one epsilon covers all groups. A `Pattern` describes possible keys, of which those with "
-    "many rows are found, for a part of epsilon.",
+    help="The public list of groups, once for each --by. Every key gets an answer. @FILE is a text "
+    "file with one key per line, a table with that column (or @FILE[COLUMN] for another one), or a "
+    "stored release. Or describe the possible keys, and a part of epsilon finds those with many "
+    "rows: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
+    doc="The public list of groups. Every key gets an answer, rows with other keys are ignored, "
+    "and "
+    "one epsilon covers all groups. Pass values or tuples, a series or frame, a type that declares "
+    "its values (`polars.Enum`, `pandas.CategoricalDtype`) or a `CodeBook`. Or pass a path: of a "
+    "table, of a text file with one key per line, or of a stored release. For all combinations of "
+    "several columns, pass a mapping from each column to one of these. A `Pattern` describes the "
+    "possible keys instead; a part of epsilon finds those with many rows.",
     example=["north", "south"],
     default=None,
     convert=_anything,
     kind="list",
     repeated=True,
     metavar="A,B,...",
+    label="Groups",
 )
 FINDING: Parameter[Fraction | None] = Parameter(
     name="finding",
-    help="The share of epsilon that finds keys of a pattern.",
-    doc="The share of epsilon that finds the keys of a `Pattern`; the rest goes to the values. "
-    "None: a quarter. For a count, the noisy counts that find the keys are also its values, so it "
-    "gets all of epsilon.",
+    help="The share of epsilon for finding the keys of a pattern; a quarter by default.",
+    doc="The share of epsilon for finding the keys of a `Pattern`; the rest goes to the values. "
+    "The default is a quarter. For a count it is all of epsilon, because the noisy counts that "
+    "find the keys are also the values.",
     rule="a number above 0 and at most 1",
     example=0.25,
     default=None,
@@ -427,8 +441,8 @@ FINDING: Parameter[Fraction | None] = Parameter(
 OTHER: Parameter[str | None] = Parameter(
     name="other",
     help="Add a group of this name for all rows whose key is not listed or found.",
-    doc="The name of one more group: all rows whose key is not listed, not found or missing. "
-    'None: such rows are ignored. Pass for example `other="all others"`.',
+    doc="The name of an additional group for all rows whose key is missing, not listed or not "
+    'found, such as `other="all others"`. None: such rows are ignored.',
     rule="the name of a group",
     example="all others",
     default=None,
@@ -438,18 +452,18 @@ OTHER: Parameter[str | None] = Parameter(
 )
 MARGIN: Parameter[Any] = Parameter(
     name="margin",
-    help="The columns of by whose groups are taken together with those of the others.",
+    help="For totals: the columns of by that stay apart; the groups of the others are combined.",
     default=None,
     convert=_anything,
 )
 LEVELS: Parameter[Any] = Parameter(
     name="levels",
-    help="Groups above the keys, each with its numbers: named ones, or by the columns of by.",
-    doc="Rows for larger groups, up to all groups together, whose numbers add up on every level. "
-    'A mapping names one level and its groups: `{"chapter": {"A00-B99": '
-    'Pattern("[AB][0-9]{2}")}}` with a list of keys or a `Pattern` for each, or `{"letter": 1}` '
-    "for the first characters of the keys. True: the columns of `by` are levels, the largest "
-    "groups first.",
+    help="Larger groups that combine keys, each with a row of its own.",
+    doc="Additional rows for larger groups and for all groups together; numbers add up on every "
+    "level. A mapping names one level and its groups, each with a list of keys or a `Pattern`: "
+    '`{"chapter": {"A00-B99": Pattern("[AB][0-9]{2}")}}`. A number groups keys by their first '
+    'characters: `{"letter": 1}`. True: the columns of `by` are the levels, the largest groups '
+    "first.",
     example={"letter": 1},
     default=None,
     convert=_anything,
@@ -457,16 +471,16 @@ LEVELS: Parameter[Any] = Parameter(
 )
 MARGIN_SUMS: Parameter[bool] = Parameter(
     name="margin_sums",
-    help="The same rows count in a margin as in its groups, so that their numbers add up.",
+    help="Each total uses the same rows as its groups, so their numbers add up.",
     default=False,
     convert=_flag,
     annotation="bool",
 )
 WHERE: Parameter[str | None] = Parameter(
     name="where",
-    help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
-    doc='A public condition on rows: comparisons of columns with constants as in "age >= 18 AND '
-    "ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL. Other rows are left out.",
+    help="Use only the rows that satisfy this condition, such as \"age >= 18 AND ward <> 'ER'\".",
+    doc="A public condition: only rows that satisfy it are used. It compares columns with "
+    "constants, as in \"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL.",
     example="age >= 18",
     default=None,
     convert=_anything,
@@ -476,36 +490,37 @@ WHERE: Parameter[str | None] = Parameter(
 )
 UNIT: Parameter[str | None] = Parameter(
     name="unit",
-    help="The column that identifies the person; without it, a row is protected.",
-    doc="The column that identifies the person. Without it, a row is protected.",
+    help="The column that identifies the person to protect. Without it, each row is protected.",
+    doc="The column that identifies the person to protect. Without it, each row is protected, but "
+    "not a person with several rows.",
     rule="the name of the column that identifies the person",
     example="person_id",
     default=None,
     convert=_anything,
     annotation="str | None",
     metavar="COLUMN",
-    label="Person",
+    label="Who is protected",
     aliases=("privacy_unit",),
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
     help="The maximum number of rows used per person.",
-    doc="At most this many rows per person are used, chosen at random: in all groups together, or "
-    "in each group with `groups_per_person`.",
+    doc="The maximum number of rows used per person, chosen at random: in all groups together or, "
+    "with `groups_per_person`, in each group.",
     rule="a whole number of 1 or more",
     example=1,
     default=1,
     convert=_whole(1),
     annotation="int",
     kind="whole",
-    label="Rows per person",
+    label="Rows used per person",
     aliases=("max_rows_per_person",),
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
     help="The maximum number of groups per person, with up to --contributions rows in each.",
-    doc="At most this many groups per person are used, chosen at random; epsilon covers all of "
-    "them. None: all groups of the `contributions` rows.",
+    doc="The maximum number of groups in which a person is used, chosen at random; epsilon covers "
+    "all of them. None: no limit apart from `contributions`.",
     rule="a whole number of 1 or more",
     example=2,
     default=None,
@@ -517,11 +532,11 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
 )
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
-    help="Withhold the numbers of groups with a smaller noisy count. The count takes a tenth of "
-    "epsilon and is shown for each group.",
-    doc="Withhold the values of groups whose noisy number of records is smaller. A tenth of "
-    "epsilon pays for that number, which is released for each group. A statistic that counts "
-    "records itself uses its own counts. None: withhold nothing.",
+    help="Withhold the numbers of groups with a smaller noisy count. The count is shown for each "
+    "group and costs a tenth of epsilon.",
+    doc="Withhold the values of groups with a smaller noisy count. The count is released for each "
+    "group and costs a tenth of epsilon. A statistic that counts records uses its own counts, "
+    "without this cost. None: withhold nothing.",
     rule="a whole number of 1 or more",
     example=20,
     default=None,
@@ -537,9 +552,9 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
     help="Also release a confidence interval with this coverage, such as 0.95. For medians and "
     "quantiles it takes half of epsilon.",
-    doc="A confidence such as 0.95: the release then has `low` and `high`. For each number of "
-    "each group they contain the target named by `covers` with at least this probability. Epsilon "
-    "pays for values and ends: for medians and quantiles the ends take half of it.",
+    doc="The confidence of intervals, such as 0.95. The release then has `low` and `high`: each "
+    "interval contains the target named by `covers` with at least this probability. Epsilon is "
+    "shared by values and intervals; for medians and quantiles, intervals take half of it.",
     rule="a confidence between 0 and 1",
     example=0.95,
     default=None,
@@ -547,16 +562,17 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
     annotation="float | None",
     kind="number",
     metavar="CONFIDENCE",
-    label="Confidence of intervals",
+    label="Intervals",
 )
 COVERS: Parameter[Covers] = Parameter(
     name="covers",
-    help="What the interval covers: the answer for the data, or for the population that the data "
-    "were drawn from.",
-    doc='"data": the exact value of the records that are used; with `unit`, of the rows that were '
-    'picked, so the value of all rows may be outside. "population": the value of the distribution '
-    "from which the records were drawn independently, whatever it is.",
-    rule='"data" (the records at hand) or "population" (what they were drawn from)',
+    help="The target of the interval: the exact answer for the data, or for the population that "
+    "the data were sampled from.",
+    doc='The target of the interval. "data": the exact answer for the records that are used; with '
+    "`unit` these are the rows that were picked, so the answer for all rows may be outside. "
+    '"population": the answer for the population that the records were sampled from '
+    "independently; it may have any distribution.",
+    rule='"data" (the records themselves) or "population" (that they were sampled from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
     annotation="str",
@@ -565,9 +581,9 @@ COVERS: Parameter[Covers] = Parameter(
 )
 SIMULTANEOUS: Parameter[bool] = Parameter(
     name="simultaneous",
-    help="All intervals hold together with that probability, not only individually.",
-    doc="True: all intervals of the release, in all groups, hold together with that probability, "
-    "not only individually. They are a little wider.",
+    help="Make all intervals hold at once with that probability, not only each individually.",
+    doc="True: all intervals of the release, in all groups, hold at once with that probability, "
+    "not only each individually. They are a little wider.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -576,9 +592,9 @@ SIMULTANEOUS: Parameter[bool] = Parameter(
 )
 MECHANISM: Parameter[Choice] = Parameter(
     name="mechanism",
-    help="How the answer is drawn.",
-    doc='"best": the default, which depends on public facts alone. "duff": the paper\'s '
-    "distance with the exponential mechanism.",
+    help="How the answer is drawn; most users keep the default.",
+    doc='"best": the default of each statistic, chosen by public facts alone. "duff": the '
+    "exponential mechanism with the dataset distance, as in the paper.",
     default="best",
     convert=_anything,
     annotation="str",
@@ -589,9 +605,9 @@ MECHANISM: Parameter[Choice] = Parameter(
 #: One line for each choice of `mechanism`.
 MECHANISMS = {
     "best": "the default",
-    "clipped": "for wide bounds, biased where tails are heavy",
-    "distance": "by dataset distance, improved",
-    "duff": "the paper's",
+    "clipped": "smaller error in wide bounds, but biased by heavy tails",
+    "distance": "one draw by dataset distance",
+    "duff": "the mechanism of the paper",
 }
 
 # The budget and the draw.
@@ -599,17 +615,17 @@ MECHANISMS = {
 LEDGER: Parameter[Any] = Parameter(
     name="ledger",
     help="The ledger file to charge; see 'duffdp ledger init'.",
-    doc="A `Ledger` or its path. It is charged before the draw. It raises `BudgetExceeded` if the "
-    "budget is too small, and it refuses seeded calls.",
+    doc="The privacy budget to charge: a `Ledger` or its path. It is charged before the draw, "
+    "raises `BudgetExceeded` if the budget is too small, and refuses calls with a seed.",
     default=None,
     convert=_anything,
     kind="file",
     metavar="PATH",
-    label="Ledger",
+    label="Budget file",
 )
 DATASET: Parameter[Any] = Parameter(
     name="dataset",
-    help="Which data set of the ledger to charge, if it has several.",
+    help="The data set to charge, if the ledger has several.",
     default=None,
     convert=_anything,
     annotation="str | None",
@@ -625,9 +641,9 @@ CALL_ID: Parameter[Any] = Parameter(
 )
 RNG: Parameter[Any] = Parameter(
     name="rng",
-    help="A seed, for experiments alone.",
-    doc="None: exact draws from the operating system. A seed or a numpy generator: for "
-    "experiments, not private.",
+    help="A seed, only for experiments: the result is not private.",
+    doc="None: the operating system's randomness, drawn exactly. A seed or a numpy generator: "
+    "only for experiments, because the result is not private.",
     default=None,
     convert=_anything,
     annotation="object",
@@ -646,7 +662,7 @@ SOURCE: Parameter[str | None] = Parameter(
 )
 QUIET: Parameter[bool] = Parameter(
     name="quiet",
-    help="Do not print the notes about how data are read, groups and steps.",
+    help="Do not print notes on how data are read.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -656,7 +672,7 @@ QUIET: Parameter[bool] = Parameter(
 
 EXPLAIN: Parameter[bool] = Parameter(
     name="explain",
-    help="Also show by which mechanism each number is drawn.",
+    help="Also show the mechanism that draws each number.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -680,8 +696,8 @@ TYPES: Parameter[Any] = Parameter(
 DECIMAL: Parameter[str] = Parameter(
     name="decimal",
     help="The decimal mark of a text file: . or ,",
-    doc='The mark before the decimals of a number, "." or ",". With a comma, a number with a point '
-    "is ignored unless `thousands` is a point.",
+    doc='The decimal mark of numbers, "." or ",". With a comma, a number with a point is ignored '
+    "unless `thousands` is a point.",
     rule='"." or ","',
     example=",",
     default=".",
@@ -694,15 +710,15 @@ THOUSANDS: Parameter[str | None] = Parameter(
     name="thousands",
     help="The mark between groups of three digits in a text file: . or , or ' or a space.",
     doc='The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "\'" '
-    'or " " (also a no-break space). Digits in groups of another size are not a number. None: a '
-    "number with such a mark is ignored.",
+    'or " " (also a no-break space). A number with groups of another size is ignored. None: '
+    "every number with such a mark is ignored.",
     rule='".", ",", "\'" or " "',
     example=".",
     default=None,
     convert=lambda value: _SAME_MARKS.get(value, value) if value in _ALL_MARKS else None,
     annotation="str | None",
     metavar="MARK",
-    label="Mark between thousands",
+    label="Thousands separator",
 )
 DATE_FORMAT: Parameter[Any] = Parameter(
     name="date_format",
@@ -718,10 +734,10 @@ ENCODING: Parameter[str] = Parameter(
     name="encoding",
     help="The encoding of a text file, such as windows-1252. Without it: UTF-8, and a field that "
     "is not UTF-8 is read as windows-1252.",
-    doc='The encoding of characters: "utf-8", where a field that is not valid UTF-8 is read as '
-    'windows-1252, or an encoding with one byte per character, such as "windows-1252" or '
-    '"iso-8859-2".',
-    rule="utf-8 or an encoding with one byte for each character",
+    doc='The encoding of the text: "utf-8", or an encoding with one byte per character, such as '
+    '"windows-1252" or "iso-8859-2". With "utf-8", a field that is not valid UTF-8 is read as '
+    "windows-1252.",
+    rule="utf-8 or an encoding with one byte per character",
     example="windows-1252",
     default=DEFAULT_ENCODING,
     convert=_encoding,
@@ -731,9 +747,9 @@ ENCODING: Parameter[str] = Parameter(
 )
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
-    help="Lines above the header of a text file, or rows above that of a sheet, to skip.",
-    doc="The number of skipped lines above the header, such as titles; rows in Excel. The next "
-    "one has the column names.",
+    help="The number of lines to skip above the header of a text file or sheet.",
+    doc="The number of lines to skip above the header, such as titles; rows in Excel. The next "
+    "line has the column names.",
     rule=f"a whole number from 0 to {MAX_SKIPPED_ROWS}",
     example=2,
     default=0,
@@ -750,7 +766,7 @@ TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
 SQL: Parameter[Any] = Parameter(
     name="sql",
     help='A query over the data, such as "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
-    "with GROUP BY, the unit must be one of its columns.",
+    "with GROUP BY, the column that identifies the person must be one of its columns.",
     default=None,
     convert=_anything,
     annotation="str | None",
@@ -761,9 +777,9 @@ SQL: Parameter[Any] = Parameter(
 
 Q: Parameter[Fraction] = Parameter(
     name="q",
-    help="Which quantile, from 0 to 1; may be repeated: drawn together, for one epsilon.",
-    doc="From 0 (the minimum) to 1 (the maximum). At 0 and 1 the default mechanism aims at a "
-    "record with a few others beyond it, so an answer beyond all records is rare.",
+    help="The quantile, from 0 to 1. Repeat it for several quantiles, which share one epsilon.",
+    doc="The quantile, from 0 (the minimum) to 1 (the maximum). At 0 and 1 the default mechanism "
+    "aims at a record with a few others beyond it, so an answer beyond all records is rare.",
     rule="a number from 0 to 1",
     example=0.25,
     convert=_share(0, 1, closed=True),
@@ -773,12 +789,12 @@ Q: Parameter[Fraction] = Parameter(
     metavar="SHARE",
     repeated=True,
     positional=True,
-    label="shares from 0 to 1",
+    label="quantiles",
 )
 QS: Parameter[tuple[Fraction, ...]] = Parameter(
     name="qs",
-    help="Which quantiles, from 0 to 1.",
-    doc="Different numbers from 0 to 1, in any order.",
+    help="The quantiles, each from 0 to 1.",
+    doc="The quantiles: different numbers from 0 to 1, in any order.",
     rule="a list of at least one number from 0 to 1",
     example=[0.25, 0.5, 0.75],
     convert=_shares,
@@ -801,20 +817,20 @@ TRIM: Parameter[Fraction] = Parameter(
 )
 TOP_K: Parameter[int] = Parameter(
     name="k",
-    help="How many values: 1 or more.",
-    rule="a whole number of 1 or more: how many values",
+    help="The number of values to list: 1 or more.",
+    rule="a whole number of 1 or more",
     example=5,
     convert=_whole(1),
     annotation="int",
     kind="whole",
     flags=("-k",),
     positional=True,
-    label="how many places",
+    label="number of values",
 )
 STAR_EDGES: Parameter[int] = Parameter(
     name="k",
-    help="Edges of a star: 2 or more.",
-    rule="a whole number of 2 or more: the edges of a star",
+    help="The number of edges of each star: 2 or more.",
+    rule="a whole number of 2 or more",
     example=2,
     convert=_whole(2),
     annotation="int",
@@ -824,9 +840,9 @@ STAR_EDGES: Parameter[int] = Parameter(
 )
 NODES: Parameter[int] = Parameter(
     name="nodes",
-    help="The public number of nodes, those without edges included.",
-    doc="The public number of nodes, including those without edges. It bounds the output. The "
-    "guarantee holds even if it is wrong.",
+    help="The public number of nodes, including those without edges.",
+    doc="The public number of nodes, including those without edges. It is an upper limit of the "
+    "output. The guarantee holds even if the number is wrong.",
     rule="a whole number of 3 or more, known without the edges",
     example=1000,
     convert=_whole(3),
@@ -835,7 +851,7 @@ NODES: Parameter[int] = Parameter(
 )
 NONNEGATIVE: Parameter[bool] = Parameter(
     name="nonnegative",
-    help="Whether negative noisy counts are reported as 0.",
+    help="Report negative noisy counts as 0.",
     rule="True or False",
     default=True,
     convert=_flag,
@@ -845,9 +861,9 @@ NONNEGATIVE: Parameter[bool] = Parameter(
 )
 ADDS_UP: Parameter[bool] = Parameter(
     name="adds_up",
-    help="Make counts of 0 and more that add up to the noisy sum.",
-    doc="True: replace the noisy counts by the nearest counts of at least 0 with the same sum, by "
-    "least squares.",
+    help="Report counts of at least 0 that add up to the same total as the noisy counts.",
+    doc="True: replace the noisy counts by the nearest counts (least squares) that are at least 0 "
+    "and have the same total.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -856,9 +872,9 @@ ADDS_UP: Parameter[bool] = Parameter(
 )
 ZERO_BELOW: Parameter[int | None] = Parameter(
     name="zero_below",
-    help="Noisy counts below this number are reported as 0.",
-    doc="Noisy counts below this number are reported as 0, at no cost. Intervals are those of the "
-    "drawn counts: a count that was set to 0 has one from 0 to its upper end.",
+    help="Report noisy counts below this number as 0.",
+    doc="Report noisy counts below this number as 0, at no cost. Intervals still belong to the "
+    "noisy counts: that of a count reported as 0 begins at 0 and keeps its upper end.",
     rule="a whole number of 1 or more: a noisy count",
     example=10,
     default=None,
@@ -869,9 +885,9 @@ ZERO_BELOW: Parameter[int | None] = Parameter(
 )
 BAND_CONFIDENCE: Parameter[Fraction] = Parameter(
     name="confidence",
-    help="Coverage of the band, at least.",
-    doc="With at least this probability the band contains the whole distribution function of the "
-    "records.",
+    help="The confidence of the band around the distribution.",
+    doc="The confidence of the band: with at least this probability it contains the distribution "
+    "function of the records at all values at once.",
     rule="a probability above 0 and at most 0.999",
     example=0.95,
     default=0.95,
@@ -881,7 +897,7 @@ BAND_CONFIDENCE: Parameter[Fraction] = Parameter(
 )
 CONFIDENCE: Parameter[Decimal] = Parameter(
     name="confidence",
-    help="How often a bound holds, at least.",
+    help="The probability, at least, with which a bound holds.",
     rule="a probability between 0 and 1",
     example=0.95,
     convert=_decimal,
@@ -913,21 +929,22 @@ Y: Parameter[str | None] = Parameter(
 
 STATISTICS: Parameter[Any] = Parameter(
     name="statistics",
-    help="For each column, what is released.",
-    doc="The statistics of each column: the name of a statistic, a number from 0 to 1 for a "
-    "quantile, a mapping with `statistic` and its parameters as in a plan, or a list of these. "
-    "Quantiles of a column, medians among them, are drawn together.",
+    help="The statistics of each column.",
+    doc='The statistics of each column: `{"age": ["median", 0.9], "cost": "mean"}`. Each is the '
+    "name of a statistic, a number from 0 to 1 for a quantile, or a mapping with `statistic` and "
+    "its parameters, as in a plan. All quantiles of a column, including medians, are drawn "
+    "together.",
     convert=_anything,
     annotation="Mapping[str, Any]",
     positional=True,
 )
 TOTAL: Parameter[bool] = Parameter(
     name="total",
-    help="Also release the totals of all groups together.",
-    doc="True: add rows for all groups together and, with two columns of groups, for each value "
-    "of either. Counts, sums and histograms are added up, and shares follow from counts that are, "
-    "at no cost. All other statistics are released once more for each of these margins, and their "
-    "share of epsilon is split evenly.",
+    help="Also release totals: rows for all groups together.",
+    doc="True: add totals, that is a row for all groups together and, with two columns of groups, "
+    "rows for each value of either column. Totals of counts, sums, histograms and shares are "
+    "computed from the groups at no cost. Every other statistic is drawn again for the totals, and "
+    "its share of epsilon is split evenly among the draws.",
     rule="True or False",
     default=False,
     convert=_flag,
@@ -936,9 +953,9 @@ TOTAL: Parameter[bool] = Parameter(
 )
 SMALLEST: Parameter[int | None] = Parameter(
     name="smallest",
-    help="Groups with a smaller noisy count are marked as too small.",
-    doc="A group with a smaller noisy count is `too_small`. None: a group that cannot be "
-    "distinguished from an empty one.",
+    help="Mark groups with a smaller noisy count as too small.",
+    doc="Mark groups with a smaller noisy count as `too_small`. None: mark groups that cannot be "
+    "distinguished from empty ones.",
     rule="a whole number of 0 or more: a noisy count",
     example=20,
     default=None,
@@ -948,19 +965,19 @@ SMALLEST: Parameter[int | None] = Parameter(
 )
 WEIGHTS: Parameter[Any] = Parameter(
     name="weights",
-    help="The shares of epsilon of some releases, in proportion to the others.",
-    doc='The shares of epsilon of some releases, in proportion to the others: `{"age_median": '
-    "16}`. By default 1 for counts, 4 for other numbers from one draw and 8 for numbers from "
-    "several draws (a median with an interval, a summary, a standard deviation), times "
-    "`contributions` for all but the count. Counts and sums of larger groups have their own draw "
-    'if they are named: `{"count by chapter": 1}`.',
+    help="The weights by which epsilon is split among the releases.",
+    doc='The weights by which epsilon is split among the releases: `{"age_median": 16}`. By '
+    "default counts have 1, other numbers from one draw 4, and numbers from several draws 8: "
+    "medians with intervals, summaries, standard deviations. All but the count are multiplied by "
+    "`contributions`. Counts and sums of larger groups get a draw of their own if they are named: "
+    '`{"count by chapter": 1}`.',
     default=None,
     convert=_anything,
     annotation="Mapping[str, Any] | None",
 )
 
 
-def _texts(value: Any) -> dict[str, str] | None:
+def _texts(value: object) -> dict[str, str] | None:
     """A mapping from text to text that is not empty."""
     if not isinstance(value, Mapping):
         return None
@@ -968,7 +985,7 @@ def _texts(value: Any) -> dict[str, str] | None:
     return dict(value) if good else None
 
 
-def _labels(value: Any) -> dict[str, Any] | None:
+def _labels(value: object) -> dict[str, Any] | None:
     """For each column a mapping from keys to text, or an object with `labels`."""
     if not isinstance(value, Mapping):
         return None
@@ -984,8 +1001,8 @@ def _labels(value: Any) -> dict[str, Any] | None:
 NAMES: Parameter[dict[str, str] | None] = Parameter(
     name="names",
     help="Names of columns for readers.",
-    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. They '
-    'also replace `too_small`, the columns of groups, and the words "all", "to" and "too few to '
+    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also '
+    'new names for `too_small`, the columns of groups, and the words "all", "to" and "too few to '
     'tell". All outputs but JSON use them.',
     rule="a mapping from columns of the table to other names",
     example={"age_median": "Median age"},
@@ -996,9 +1013,9 @@ NAMES: Parameter[dict[str, str] | None] = Parameter(
 LABELS: Parameter[dict[str, Any] | None] = Parameter(
     name="labels",
     help="Labels of keys for readers.",
-    doc='For some columns of groups, labels of keys for readers: `{"sex": {"F": "women"}}`; or a '
-    "`CodeBook`.",
-    rule="for each column of groups a mapping from keys to labels, or a CodeBook",
+    doc='Labels of keys for readers, by column: `{"sex": {"F": "women"}}`. A `CodeBook` can '
+    "replace the inner mapping.",
+    rule="a mapping from columns of by to labels of their keys: mappings or a CodeBook",
     example={"sex": {"F": "women", "M": "men"}},
     default=None,
     convert=_labels,
@@ -1006,9 +1023,9 @@ LABELS: Parameter[dict[str, Any] | None] = Parameter(
 )
 SHOWN_IN: Parameter[dict[str, str] | None] = Parameter(
     name="shown_in",
-    help="Units behind numbers; % shows a share as percent.",
-    doc='Units behind numbers, for columns of the table or of the data: `{"stay": "days"}`. "%" '
-    "shows a share as percent.",
+    help="Units of measurement to print after numbers; % shows a share in percent.",
+    doc="Units of measurement to print after numbers, for columns of the table or of the data: "
+    '`{"stay": "days"}`. "%" shows a share in percent.',
     rule="a mapping from columns to units",
     example={"stay": "days"},
     default=None,
@@ -1017,8 +1034,8 @@ SHOWN_IN: Parameter[dict[str, str] | None] = Parameter(
 )
 GROUP_SIZE: Parameter[int] = Parameter(
     name="group_size",
-    help="How many records the smallest group has that matters.",
-    rule="a whole number of 1 or more: the records of a group",
+    help="The number of records in the smallest group that must be accurate.",
+    rule="a whole number of 1 or more: the number of records in a group",
     example=200,
     convert=_whole(1),
     annotation="int",
@@ -1026,7 +1043,7 @@ GROUP_SIZE: Parameter[int] = Parameter(
 )
 WEIGHT: Parameter[Fraction] = Parameter(
     name="weight",
-    help="The share of epsilon, in proportion to the other releases.",
+    help="The weight by which epsilon is split among the releases.",
     rule="a finite number above 0",
     example=1,
     default=1,
@@ -1036,7 +1053,7 @@ WEIGHT: Parameter[Fraction] = Parameter(
 )
 SAMPLE_SIZE: Parameter[Any] = Parameter(
     name="n",
-    help="The number of records of a named shape.",
+    help="The number of records, with the name of a distribution.",
     example=1000,
     default=None,
     convert=_anything,
@@ -1045,7 +1062,7 @@ SAMPLE_SIZE: Parameter[Any] = Parameter(
 )
 HALF_BETWEEN: Parameter[Any] = Parameter(
     name="half_between",
-    help="Two values between which half of the records of a named shape lie.",
+    help="Two values that enclose half of the records, with the name of a distribution.",
     example=(20, 45),
     default=None,
     convert=_anything,
@@ -1055,7 +1072,7 @@ HALF_BETWEEN: Parameter[Any] = Parameter(
 )
 DRAWS: Parameter[Any] = Parameter(
     name="draws",
-    help="Releases to simulate where the output distribution is not known.",
+    help="The number of releases to simulate if no formula gives the error.",
     example=500,
     default=500,
     convert=_anything,
@@ -1064,7 +1081,7 @@ DRAWS: Parameter[Any] = Parameter(
 )
 DELTA: Parameter[Fraction] = Parameter(
     name="delta",
-    help="For mechanisms that need one.",
+    help="The delta of baselines that need one.",
     rule="a number from 0 to below 1",
     example=0,
     convert=lambda value: None if value == 1 else _fraction(0, 1, closed=True)(value),
@@ -1098,9 +1115,13 @@ PLAN_OPTIONS: tuple[Parameter[Any], ...] = (
 TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     STATISTICS,
     EPSILON,
-    _of_columns(BOUNDS, "For each column its public `(lower, upper)` or `Grid`, never from data."),
-    _of_columns(STEP, "For some columns the distance between possible outputs."),
-    _of_columns(CATEGORIES, "For some columns the public list of their values, for modes."),
+    _of_columns(
+        BOUNDS,
+        'Bounds by column: `{"age": (0, 120)}`. They are the smallest and the largest plausible '
+        "value or a `Grid`, never taken from the data.",
+    ),
+    _of_columns(STEP, "Distance between possible outputs, by column."),
+    _of_columns(CATEGORIES, "Public lists of possible values, by column, for modes."),
     BY,
     KEYS,
     OTHER,
@@ -1110,38 +1131,38 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     UNIT,
     replace(
         CONTRIBUTIONS,
-        doc="At most this many rows per person count, chosen at random. The count is one of people "
-        "all the same: each counts once.",
+        doc="The maximum number of rows used per person, chosen at random. The column `count` "
+        "still "
+        "counts each person once.",
     ),
     GROUPS_PER_PERSON,
     replace(
         INTERVAL,
         default=0.95,
-        doc="The confidence of the intervals around numbers that can have one (counts, sums, "
-        "means, shares, histograms, medians, single quantiles, interquartile ranges), each "
-        "individually. Numbers have them beside a median; a list of numbers alone and summaries "
-        "have them if they ask for them. None: no intervals, and smaller errors of medians, "
-        "quantiles and ranges.",
+        doc="The confidence of each interval. Counts, sums, means, shares, histograms, medians, "
+        "single quantiles and interquartile ranges have intervals, and so have quantiles that are "
+        "listed with a median. Several quantiles without a median, and summaries, have intervals "
+        "only if their own mapping has `interval`. None: no intervals, and smaller errors of "
+        "medians, quantiles and interquartile ranges.",
     ),
     replace(
         COVERS,
-        doc='What intervals cover: "data", the exact answer for the records (with `unit`, for the '
-        'rows that were picked), or "population", the answer for what they were drawn from '
-        "independently. Counts and sums have no interval for a population, and cover "
-        '"data" always.',
+        doc='The target of intervals. "data": the exact answer for the records (with `unit`, for '
+        'the rows that were picked). "population": the answer for the population that they were '
+        'sampled from independently. Intervals of counts and sums always cover "data".',
     ),
     replace(
         SIMULTANEOUS,
-        doc="Whether all intervals of the table hold together with that probability, not only "
-        "individually; they are wider.",
+        doc="True: all intervals of the table hold at once with that probability, not only each "
+        "individually. They are wider.",
     ),
     SMALLEST,
     replace(
         SUPPRESS_BELOW,
-        doc="Like `smallest`, and the numbers of such groups are withheld, all but their count.",
+        doc="Like `smallest`; in addition, all numbers of such groups but the count are withheld.",
     ),
     WEIGHTS,
-    replace(MECHANISM, doc='"best" or "duff", where a statistic has both.'),
+    replace(MECHANISM, doc='"best" or "duff" for all statistics that have both.'),
     NAMES,
     LABELS,
     SHOWN_IN,
@@ -1162,9 +1183,7 @@ def documented_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
         name = _ALIASES.get(typed, typed)
         if name in documented:
             names = " and ".join(other for other in options if _ALIASES.get(other, other) == name)
-            raise DuffError(
-                f"{names} are names of the same parameter. Pass ", Argument(name), " alone."
-            )
+            raise DuffError(f"{names} name the same parameter. Pass ", Argument(name), " alone.")
         parameter = _WITH_VALUE_ALIASES.get(name)
         documented[name] = value if parameter is None else parameter.documented_value(value)
     return documented
@@ -1210,7 +1229,9 @@ class Interval(NamedTuple):
     simultaneous: bool = False
 
 
-def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Interval | None:
+def read_interval(
+    interval: object, covers: object, simultaneous: object = False
+) -> Interval | None:
     """The interval that three parameters ask for; None for no interval."""
     target, together = COVERS.read(covers), SIMULTANEOUS.read(simultaneous)
     confidence = INTERVAL.read(interval)
@@ -1224,7 +1245,7 @@ def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Inte
     return None
 
 
-def read_number(name: str, value: Any, low: float, high: float, example: float) -> float:
+def read_number(name: str, value: object, low: float, high: float, example: float) -> float:
     """A number strictly between two others, of a parameter that one class alone has."""
     number = plain_number(value)
     if number is None or not low < number < high:

@@ -30,7 +30,7 @@ class Worded:
 
     __slots__ = ()
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +82,7 @@ class PrivacyUnit(Worded):
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
-            raise DuffError(f"the kind of a unit is row, person or edge, got {self.kind!r}.")
+            raise DuffError(f"kind must be 'row', 'person' or 'edge', got {self.kind!r}.")
         if (self.kind == "person") != (self.column is not None):
             raise DuffError(
                 "column is required for kind='person' and must be None otherwise, "
@@ -90,14 +90,16 @@ class PrivacyUnit(Worded):
             )
         if self.contributions < 1 or (self.kind != "person" and self.contributions != 1):
             raise DuffError(
-                "a person has 1 or more contributions and others have 1, got "
+                "contributions must be a whole number of 1 or more for a person and 1 otherwise, "
+                "got "
                 f"{self.contributions!r}."
             )
         if self.groups_per_person is not None and (
             self.groups_per_person < 1 or self.kind != "person"
         ):
             raise DuffError(
-                f"a person counts in 1 or more groups, got {self.groups_per_person!r} for "
+                "groups_per_person must be a whole number of 1 or more, and only for a person, "
+                f"got {self.groups_per_person!r} for "
                 f"{self.kind!r}."
             )
 
@@ -128,7 +130,7 @@ class PrivacyUnit(Worded):
         """Text for what epsilon protects: row of the data, edge, or the name of the column."""
         return "row of the data" if self.kind == "row" else str(self)
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[object, ...]:
         return self.kind, self.column, self.contributions, self.groups_per_person
 
     def __str__(self) -> str:
@@ -191,16 +193,17 @@ class Loss:
         for part in self.parts:
             if part.family not in FAMILIES:
                 raise DuffError(
-                    f"the family of a loss is {' or '.join(FAMILIES)}, got {self.parts!r:.200}."
+                    f"the family of a loss must be {' or '.join(FAMILIES)}, got "
+                    f"{self.parts!r:.200}."
                 )
             if part.draws < 1 or part.contributions < 1:
                 raise DuffError(
-                    f"draws and contributions of a loss are 1 or more, got {self.parts!r:.200}."
+                    f"draws and contributions of a loss must be 1 or more, got {self.parts!r:.200}."
                 )
             total += part.epsilon
         if total != self.epsilon:
             raise DuffError(
-                f"the parts of a loss add up to epsilon, got {self.parts!r:.200} for "
+                f"the parts of a loss must add up to epsilon, got {self.parts!r:.200} for "
                 f"{self.epsilon!r}."
             )
 

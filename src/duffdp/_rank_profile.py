@@ -280,8 +280,9 @@ def part_ranks(records: Ints, part: Ints) -> Ints:
 
 
 def _window(ranks: Ranks, q: Fraction, reach: int) -> Runs:
-    """Gaps and candidates with records from `near.first` to `near.last`, as start, cells, part,
-    parts and rank of runs."""
+    """Gaps and candidates with records from `ranks.first` to `ranks.last`, as start, cells, part,
+    parts and rank of runs.
+    """
     values, counts = ranks.values, ranks.counts
     value_count = len(values)
     start, cells, records, rank = np.zeros((4, 2 * value_count + 1), dtype=np.int64)

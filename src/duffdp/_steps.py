@@ -1,6 +1,8 @@
 """The distance of every candidate, as runs of neighboring candidates with equal distance.
 
-Promise: Runs and tails give each candidate one distance, and a tail is no nearer than its floor.
+Promise: Runs and a tail give each candidate one distance, and groups that are drawn together have
+one unit and one rate. That no candidate of a tail is nearer than its floor is a claim of the
+statistic.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -38,7 +40,7 @@ def without_answers(position: int, inquiry: Inquiry[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
-    raise DuffError("this step function asks for counts, and no engine answers it.")
+    raise DuffError("this step function needs counts from data, and there are none here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class StepFunction:
             self.distance
         ):
             raise DuffError(
-                "start, count and distance of a step function must be int64 arrays of one length. "
+                "start, count and distance of a step function must be int64 arrays of the same "
+                "length. "
                 "Use np.array(..., np.int64)."
             )
         first, last = (
@@ -140,11 +143,11 @@ class StepFunction:
                 "Give every candidate a distance, a large one if it cannot be reached."
             )
 
-    def distance_at(self, value: Any) -> int:
+    def distance_at(self, value: object) -> int:
         """Distance of one candidate, in steps of `unit`."""
         index = self.domain.find(value)
         if index is None:
-            raise DuffError(f"expected a candidate of {self.domain!r}, got {value!r}.")
+            raise DuffError(f"expected a value of {self.domain!r}, got {value!r}.")
         return self.distance_of(index)
 
     def distance_of(self, index: int) -> int:

@@ -35,7 +35,7 @@ class Dialect(Protocol):
     def mention(self, name: str) -> str:
         """A parameter by its name."""
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """A parameter with a value, as it would be typed."""
 
 
@@ -46,14 +46,14 @@ class PythonDialect:
         """The name of the argument."""
         return name
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The argument with its value."""
         if name == "digits":  # Python has no such argument: it is a kind of bounds
             return f"bounds=duffdp.Digits({value})"
         return f"{name}={_literal(value)}"
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     """A value as examples in the documentation write it, with double quotes."""
     if isinstance(value, str):
         return repr(value) if '"' in value else f'"{value}"'
@@ -122,7 +122,7 @@ class DuffError(ValueError):
         super().__init__(self.worded(PYTHON))
 
     @classmethod
-    def about(cls, parameter: str, value: Any, rule: str, example: Any = UNSET) -> Self:
+    def about(cls, parameter: str, value: object, rule: str, example: object = UNSET) -> Self:
         """The error for a value that breaks the rule of its parameter."""
         fix: tuple[str | Argument, ...] = ("",)
         if example is not UNSET:
@@ -134,6 +134,17 @@ class DuffError(ValueError):
     def worded(self, dialect: Dialect) -> str:
         """The text in the notation of one place."""
         return word(self.parts, dialect)
+
+    def about_other(self, parameter: str, other: str) -> Self:
+        """This error about another parameter, whose values obey the same rule."""
+        return type(self)(
+            *(
+                Argument(other, part.value)
+                if isinstance(part, Argument) and part.name == parameter
+                else part
+                for part in self.parts
+            )
+        )
 
     def prefixed(self, prefix: str) -> Self:
         """This error with a prefix that states where it happened."""

@@ -16,7 +16,7 @@ from duffdp.audit.neighbours import StepLaw, neighbours, worst_output
 from duffdp.domain import Domain, Grid
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics.ladder import Statistic
 
 MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
@@ -34,7 +34,7 @@ class Counterexample(AssertionError):
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4.
     """
 
-    def __init__(self, message: str, data: tuple[Any, ...], joined: Any) -> None:
+    def __init__(self, message: str, data: tuple[Any, ...], joined: object) -> None:
         super().__init__(message)
         self.data, self.joined = data, joined
 
@@ -104,7 +104,8 @@ def check_statistic(
     public = Grid(0, 3, 1) if domain is None else domain
     if public.size > MOST_CANDIDATES:
         raise DuffError(
-            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {public!r}."
+            f"check_statistic visits every candidate, so there can be at most {MOST_CANDIDATES}, "
+            f"got {public!r}."
         )
     universe = [public.value(i) for i in range(public.size)] if records is None else list(records)
     if not universe or most < 1:
@@ -112,7 +113,7 @@ def check_statistic(
             f"check_statistic needs records and most of 1 or more, got {len(universe)} records and "
             f"most={most!r}."
         )
-    mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
+    mechanisms: list[DistanceMechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
     seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], public, mechanisms))
     pairs = 0
     for here, neighbor, joined in neighbours(len(universe), most, repeats=repeats):
@@ -127,7 +128,11 @@ class _Seen:
     """
 
     def __init__(
-        self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]
+        self,
+        statistic: Statistic,
+        data: list[Any],
+        domain: Domain,
+        mechanisms: list[DistanceMechanism],
     ) -> None:
         steps = statistic.steps(data, domain)
         if not isinstance(steps, StepFunction):
@@ -144,7 +149,9 @@ class _Seen:
         self.laws = [StepLaw(steps, mechanism.law(steps)) for mechanism in mechanisms]
 
 
-def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]) -> None:
+def _compare(
+    here: _Seen, there: _Seen, joined: object, mechanisms: list[DistanceMechanism]
+) -> None:
     case = f"data {list(here.data)!r}, and {joined!r} joins"
     steps = here.steps
     if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import duffdp
+from duffdp._pipeline.draw_plan import KeyFinding
 from duffdp.audit import neighbors, replay
 from duffdp.audit.replay_cases import CASE_KEYS, ROWS_OF_JOINING, replay_cases, synthetic_table
 from duffdp.statistics.count import Count
@@ -261,6 +262,69 @@ def test_a_profile(unit):
         sound(call, pair.data, pair.neighbor, epsilon=1)
 
 
+# The charge of a ledger for experiments: before the first bit, for all of a call, or none of it.
+
+
+def with_ledger(folder, epsilon=100):
+    return duffdp.Ledger(folder / "budget.db", epsilon=epsilon, allow_seeded=True)
+
+
+TWO_RELEASES = duffdp.Plan(
+    epsilon=1,
+    unit="person",
+    contributions=2,
+    releases=[
+        {"statistic": "median", "column": "x", "bounds": (0, 1000)},
+        {"statistic": "count", "weight": 2},
+    ],
+)
+CHARGED = {
+    "people": CALLS["std"],
+    "groups": CALLS["rows"],
+    "found keys": partial(duffdp.sum, column="x", keys=duffdp.Pattern("[a-d]"), by="group", **GRID),
+    "plan": TWO_RELEASES.run,
+    "table": partial(
+        duffdp.table, statistics={"x": ["median", "mean"]}, bounds={"x": (0, 1000)}, **GROUPS
+    ),
+    "profile": partial(duffdp.profile, columns=["x", "y"]),
+}
+
+
+@pytest.mark.parametrize("name", CHARGED)
+def test_a_run_is_charged_before_it_takes_bits(name, tmp_path):
+    call = CHARGED[name] if name == "plan" else partial(CHARGED[name], epsilon=1)
+    ledger = with_ledger(tmp_path)
+    result = sound(call, FRAME, FRAME[:-1], ledger=ledger)
+    assert 100 - ledger.remaining_exactly() in (2, 3)  # for as many runs
+    assert result.epsilon == 1
+
+
+@pytest.mark.parametrize("name", CHARGED)
+@pytest.mark.parametrize("budget", [0.999, 0.5])
+def test_a_run_beyond_the_budget_is_charged_nothing(name, budget, tmp_path):
+    call = CHARGED[name] if name == "plan" else partial(CHARGED[name], epsilon=1)
+    ledger = with_ledger(tmp_path, budget)
+    refused(call, FRAME, FRAME[:-1], "BudgetExceeded", ledger=ledger)
+    assert ledger.spent() == 0
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])
+def test_a_plan_that_cannot_be_made_is_charged_nothing(kind, tmp_path):
+    """A column of words has no mean: its type says so before any release is paid."""
+    releases = [{"statistic": "count"}, {"statistic": "mean", "column": "group", "bounds": (0, 9)}]
+    ledger = with_ledger(tmp_path)
+    pair = [in_container(f, kind, tmp_path, n) for f, n in ((FRAME, "a"), (FRAME[:-1], "b"))]
+    refused(duffdp.Plan(releases, epsilon=1).run, *pair, "a column of numbers", ledger=ledger)
+    assert ledger.spent() == 0
+
+
+def test_shares_that_no_mechanism_takes_are_charged_nothing(tmp_path):
+    ledger = with_ledger(tmp_path)
+    call = partial(duffdp.quantiles, qs=(0.25, 0.75), epsilon=1e-12, mechanism="duff", **GRID)
+    refused(call, [1, 2, 3], [1, 2, 3, 9], "divided among the draws", ledger=ledger)
+    assert ledger.spent() == 0
+
+
 # Records that could stop a query, or change how others are read.
 
 ODD = pl.DataFrame({"p": [1, 1, 2, 3], "text": ["1", "7", "3", "12"], "day": ["01.02.2024"] * 4})
@@ -304,11 +368,25 @@ def test_sums_over_the_rows_of_a_person():
         sound(call, duffdp.Query(pair.data, sql), duffdp.Query(pair.neighbor, sql))
 
 
+def test_sums_over_the_rows_of_a_person_in_another_order():
+    """Rows have no order: a sum of doubles would depend on it."""
+    sql = "SELECT person, SUM(x) AS x FROM data GROUP BY person"
+    call = partial(duffdp.mean, column="x", epsilon=1, **GRID, unit="person")
+    rows = [(1, 501.0), (1, 1e16), (1, -1e16), (2, 3.0), (3, 7.0)]
+    others = [(1, 1e16), (1, -1e16), (1, 501.0), (3, 7.0), (2, 3.0), (4, 1000.0)]
+    pair = [
+        duffdp.Query(pl.DataFrame(each, schema=["person", "x"], orient="row"), sql)
+        for each in (rows, others)
+    ]
+    result = sound(call, *pair)
+    assert result.loss > 0
+
+
 # What would break a promise is refused: if it were not, its replay would show it.
 
 
-def refused(call, data, neighbor, words):
-    (finding,) = replay(call, data, neighbor).findings
+def refused(call, data, neighbor, words, **options):
+    (finding,) = replay(call, data, neighbor, **options).findings
     assert finding.startswith("both runs fail")
     assert words in finding
 
@@ -327,6 +405,31 @@ def test_queries_that_mix_the_records_of_people(sql, unit, words):
 
     for pair in neighbors(FRAME, column="x", values=[1000.0]):
         refused(call, pair.data, pair.neighbor, words)
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_the_data_are_no_keys(form, tmp_path):
+    """A group with one record would be seen if its key came from the data."""
+    frames = [FRAME.with_columns(group=pl.lit("a")), FRAME.select(FRAME.columns)]
+    frames[1] = pl.concat([frames[0], FRAME[:1].with_columns(group=pl.lit("new"))])
+    kind = "polars" if form == "frame" else "parquet"
+    pair = [in_container(frame, kind, tmp_path, n) for frame, n in zip(frames, "ab", strict=True)]
+
+    def call(data, rng):
+        keys = data if form == "frame" else str(data)
+        return duffdp.count(data, by="group", keys=keys, epsilon=1, rng=rng)
+
+    refused(call, *pair, "the data themselves")
+
+
+def test_keys_that_are_refused_are_not_quoted():
+    """A column of the data is taken for keys: its records are in no error."""
+
+    def call(data, rng):
+        return duffdp.count(data, by="group", keys=data["group"], epsilon=1, rng=rng)
+
+    rows = [pl.DataFrame({"x": [1, 2], "group": [key, key]}) for key in ("secret", "other")]
+    refused(call, *rows, "keys must")
 
 
 def spends(*shares):
@@ -373,6 +476,13 @@ def test_a_program_that_spends_what_found_its_keys(monkeypatch):
     with_program(monkeypatch, spends(Fraction(4, 3)))
     keys = duffdp.Pattern("[a-d]", false_keys=1)
     call = partial(duffdp.median, column="x", epsilon=1, by="group", keys=keys, **GRID)
+    refused(call, FRAME, FRAME[:-1], "Overspent")
+
+
+def test_keys_that_cost_more_than_epsilon(monkeypatch):
+    honest = KeyFinding.row_epsilon
+    monkeypatch.setattr(KeyFinding, "row_epsilon", property(lambda one: 2 * honest.fget(one)))
+    call = partial(duffdp.count, epsilon=1, by="group", keys=duffdp.Pattern("[a-d]"))
     refused(call, FRAME, FRAME[:-1], "Overspent")
 
 

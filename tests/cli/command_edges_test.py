@@ -53,7 +53,7 @@ def test_a_list_is_not_read_from_the_data(tmp_path, words, rows):
     (tmp_path / "folder").mkdir()
     told = duff(words[0], data, "-e", "1", *words[1:], f"@{tmp_path}/folder/../data.csv")
     assert (told.returncode, told.stdout) == (2, "")
-    said = f"duffdp: {words[-1]} must be known without the data, got the data themselves. "
+    said = f"duffdp: {words[-1]} must be known without the data, but these are the data. "
     assert told.stderr.startswith(said + "Pass a public list")
     assert told.stderr.count("\n") == 1
 
@@ -139,7 +139,7 @@ def test_completion_of_another_shell(tmp_path):
         (("--simultaneous",), "--simultaneous needs --interval"),
         (("--interval", "2"), "--interval must be a confidence"),
         (("--contributions", "two"), "'--contributions': 'two' is not a valid integer"),
-        (("--interval", "wide"), "'--interval': 'wide' is not a valid float"),
+        (("--interval", "wide"), "'--interval': 'wide' is not a number"),
         (("--mechanism", "worst"), "'--mechanism': 'worst' is not one of 'best', 'duff'"),
         (("--intervall", "2"), "--interval"),
         (("--where", "age >"), "--where \"age >= 18 AND ward <> 'ER'\""),

@@ -57,7 +57,7 @@ def test_a_table(call, plan):
         *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75")
     ]
     assert [line.split()[0] for line in lines] == ["Female", "Male", "all"]
-    assert caption == "2 groups by sex, epsilon=1.5 for each row of the data, intervals 95 % each"
+    assert caption == "2 groups by sex, epsilon=1.5 for each row of the data, intervals 95% each"
     code, _, err = call("table", plan)
     assert (code, left(plan)) == (3, 0.5)
     assert "requested epsilon 1.5, remaining 0.5" in err
@@ -150,7 +150,7 @@ def test_a_file_that_fails_after_all_loses_nothing(call, plan, monkeypatch):
     code, out, err = call("table", plan, "-o", plan.parent / "t.parquet")
     assert (code, left(plan)) == (2, 0.5)
     assert out.startswith("sex,count,")
-    assert "it is on standard output" in err
+    assert "printed on standard output instead" in err
 
 
 def test_all_digits_and_what_was_written(call, plan):

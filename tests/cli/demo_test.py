@@ -31,7 +31,7 @@ def test_the_table_of_the_readme(call, tmp_path):
     code, out, _ = call("table", plan, "--ledger", book, "--report", page)
     assert code == 0
     assert "Doctorate" in out
-    assert "all so far: 2 of 5" in " ".join(page.read_text().split())
+    assert "spent in total: 2 of 5" in " ".join(page.read_text().split())
 
 
 def test_the_visits_are_those_of_their_script():

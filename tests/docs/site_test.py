@@ -139,6 +139,18 @@ def test_search_finds_names_and_words(site):
     assert any("permute-and-flip" in entry["text"].lower() for entry in index)
 
 
+def test_search_works_without_a_server(site):
+    with browser.chromium() as chromium:
+        window = chromium.new_page()
+        window.goto((site / "how-to" / "tables.html").as_uri())
+        window.click(".md-search__input")
+        found = window.locator(".md-search-result__meta")
+        found.filter(has_text="Type to start").wait_for()  # the index is made
+        window.keyboard.type("permute-and-flip")
+        found.filter(has_text="matching document").wait_for()
+        assert window.locator(".md-search-result__item a").count() > 1
+
+
 def test_no_mark_of_a_test_is_on_a_page(site):
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")

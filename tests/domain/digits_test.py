@@ -323,7 +323,9 @@ class Unread:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_needs_lengths_refuses_digits_before_data_are_read(name):
-    with pytest.raises(BoundsError, match=r"evenly spaced candidates, got Digits\(3\).*median"):
+    with pytest.raises(
+        BoundsError, match=r"evenly spaced possible answers, got Digits\(3\).*median"
+    ):
         REFUSED[name](Unread(), epsilon=1.0, bounds=Digits(3))
 
 
@@ -408,7 +410,7 @@ WRONG = [
     ((3, 1, None), "largest"),
     ((3, 1.234, 10), "at most 3 significant digits, got 1.234"),
     ((1, 1, 25), "at most 1 significant digits"),
-    ((3, 10, 10), "below the largest"),
+    ((3, 10, 10), "below largest"),
     ((3, 10, 1), "swapped"),
 ]
 

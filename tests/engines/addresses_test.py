@@ -173,8 +173,11 @@ NOBODY = "postgresql://ann:hunter2@127.0.0.1:1/db::t"
 BAD = {
     "no table": (lambda: postgres.address(), "names no table"),
     "no table, only the separator": (lambda: postgres.address() + "::", "names no table"),
-    "a name with dots": (lambda: postgres.address("a.b.c"), "is a name, or a schema"),
-    "an open quotation": (lambda: postgres.address('clinic."people'), "is a name, or a schema"),
+    "a name with dots": (lambda: postgres.address("a.b.c"), "must end in TABLE or SCHEMA.TABLE"),
+    "an open quotation": (
+        lambda: postgres.address('clinic."people'),
+        "must end in TABLE or SCHEMA.TABLE",
+    ),
     "no such table": (lambda: postgres.address("clinic.poeple"), "'people'"),
     "capitals": (lambda: postgres.address("clinic.People"), "'people'"),
     "no such schema": (lambda: postgres.address("clinics.people"), "there is no such schema"),
@@ -189,7 +192,10 @@ BAD = {
     "no such user": (lambda: postgres.address(PEOPLE, "nobody:hunter2"), REFUSED),
     "no such database": (lambda: postgres.address(PEOPLE, database="none"), REFUSED),
     "a wrong password": (lambda: guarded(PEOPLE, "hunter2"), "refused the password"),
-    "no password": (lambda: postgres.address(PEOPLE, "guarded"), "asks for a password"),
+    "must not contain a password": (
+        lambda: postgres.address(PEOPLE, "guarded"),
+        "asks for a password",
+    ),
     "no right to a schema": (lambda: guarded("closed.people"), "may not read it"),
     "no right to a table": (lambda: guarded("clinic.rich"), "may not read it"),
     "a sign that is not escaped": (lambda: "postgresql://ann:hun@ter2@host/db::t", "%40"),
@@ -308,7 +314,7 @@ def test_a_connection_is_lost(tmp_path, monkeypatch, call):
         return real(self, rows)
 
     monkeypatch.setattr(PostgresTable, "fetch", fetch)
-    with pytest.raises(UnsupportedData, match=r"the query failed .* connection open") as raised:
+    with pytest.raises(UnsupportedData, match=r"the query failed .* connection is open") as raised:
         duffdp.median(data, ledger=ledger.call("a"), **INCOME)
     charged = "epsilon 500 was charged to the data set 'data' and stays charged"
     again = "the same call with the call id 'a' costs epsilon 500"

@@ -183,7 +183,7 @@ def test_the_records_are_poisonous():
 def test_a_result_can_be_kept():
     check = check_engine(pl.DataFrame())
     assert EngineCheck.from_dict(json.loads(json.dumps(check.to_dict()))) == check
-    with pytest.raises(ValueError, match="no result of check_engine"):
+    with pytest.raises(ValueError, match="not a result of check_engine"):
         EngineCheck.from_dict({"engine": "polars"})
 
 
@@ -209,7 +209,7 @@ def test_a_kept_check_is_read_before_the_charge(tmp_path):
     words += ["--ledger", "budget.db", "--report", "page.md", "--engine-check", "check.json"]
     result = duff(*words, cwd=tmp_path)
     assert result.returncode == 2
-    assert "is no readable result of check_engine" in result.stderr
+    assert "is not a result of check_engine" in result.stderr
     assert ledger.charges() == []
 
 
@@ -228,4 +228,4 @@ def test_command(tmp_path):
     assert json.loads(out.read_text())["ok"] is True
     refused = duff("check-engine", "people.csv")
     assert refused.returncode == 4
-    assert "an address begins with" in refused.stderr
+    assert "an address must begin with" in refused.stderr

@@ -379,7 +379,7 @@ def test_series():
         == "b"
     )
     assert type(duffdp.median(pd.Series([1, 2, 3]), epsilon=1, bounds=(0, 9)).value) is int
-    with pytest.raises(DuffError, match="one series"):
+    with pytest.raises(DuffError, match="a single series"):
         duffdp.median(pd.Series([1]), column="x", epsilon=1, bounds=(0, 9))
 
 

@@ -189,5 +189,5 @@ def test_data_of_this_machine(tmp_path):
         pytest.skip(reason)
     sent = ibis.memtable(pa.table({"x": [1, 2], "p": ["a", "b"]}))
     table = mariadb_table(ROWS, tmp_path).select("n").cross_join(sent)
-    with pytest.raises(UnsupportedData, match="data of this machine"):
+    with pytest.raises(UnsupportedData, match="data from this machine"):
         duffdp.count(table, unit="p", epsilon=1)

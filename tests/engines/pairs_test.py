@@ -153,7 +153,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
 @pytest.mark.parametrize(
     ("arguments", "given", "error", "said"),
     [
-        ((X, Y[:3]), {}, UnsupportedData, "of one length"),
+        ((X, Y[:3]), {}, UnsupportedData, "the same length"),
         ((X, Y), {"data": FRAME}, DuffError, "names of two columns"),
         (("x", "y"), {}, DuffError, "names of two columns"),
         (("x", Y), {"data": FRAME}, DuffError, "names of two columns"),
@@ -170,7 +170,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
         ((X, Y), {"unit": "p"}, DuffError, "need a table"),
         (("x", "y"), {"data": FRAME, "by": "y", "keys": [1]}, DuffError, "by must not name"),
         (("x", "y"), {"data": FRAME, "unit": "x"}, DuffError, "unit must not name"),
-        (("x", "y"), {"data": FRAME["x"]}, DuffError, "one series"),
+        (("x", "y"), {"data": FRAME["x"]}, DuffError, "a single series"),
         ((X, Y), {"bounds": None}, BoundsError, "bounds are missing"),
         ((X, Y), {"bounds": (dt.date(2024, 1, 1), dt.date(2025, 1, 1))}, BoundsError, "numbers"),
         ((X, Y), {"bounds": (0, 1), "step": 2.0**-50}, BoundsError, "Pass a larger step"),

@@ -47,7 +47,7 @@ def test_a_constant_that_fails_is_refused_before_a_charge(part, tmp_path):
         f"SELECT {part} AS x, hiv FROM data",
         f"SELECT hiv, max({part}) AS x FROM data GROUP BY hiv",
     ):
-        with pytest.raises(DuffError, match=r"a constant that cannot be evaluated.*DuckDB says"):
+        with pytest.raises(DuffError, match=r"a constant that cannot be evaluated.*DuckDB reports"):
             duffdp.count(Query("nowhere.csv", text), epsilon=1, unit="hiv", ledger=book)
     assert book.spent() == 0
 
@@ -312,7 +312,7 @@ def test_times_that_are_far_apart_have_no_difference_and_the_database_stays():
         mechanism="duff",
     )
     assert hours.value == 48
-    with pytest.raises(DuffError, match="not a part of another"):
+    with pytest.raises(DuffError, match="only DATE_DIFF that is not nested"):
         Query(rows, "SELECT date_diff('day', a, a + date_diff('day', a, b)) AS x FROM data")
 
 

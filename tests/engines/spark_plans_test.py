@@ -1,5 +1,6 @@
 """What Spark moves between machines for a release, by the plans of its own queries: counts that
-were combined where the rows lie, lists of keys, and with `unit` all rows once; and what it sorts.
+were combined where the rows lie, lists of keys, and with `unit` all rows once; what it sorts, and
+what it stores.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pytest
 import duffdp
 import engines
 from covering import every_pair
-from duffdp._engines.adapters.spark import SparkFrame
+from duffdp._engines.adapters.spark import FEWER_STORED_PARTITIONS, SparkFrame
 
 GROUPS = {"by": "g", "keys": [0, 1, 2, 3, 4]}
 PEOPLE = {"unit": "p"}
@@ -76,7 +77,8 @@ def test_rows_stay_where_they_are(table, plans, verb, groups, contributions):
     needed = set("x" * (verb != "count") + "g" * bool(groups) + "p" * bool(people))
     for plan in plans:
         sent = moved(plan)
-        assert sent.count(COUNTED) == 1
+        # Stored rows that have become one partition are counted where they are.
+        assert sent.count(COUNTED) == 1 or (people and COUNTED not in sent)
         assert sent.count(MOVED) == len(people) // 2
         assert ROWS not in sent
         assert bool(groups) <= (LISTED in sent)
@@ -86,6 +88,57 @@ def test_rows_stay_where_they_are(table, plans, verb, groups, contributions):
         assert text.count(" Sort [") == text.count(" Window [") == sorts
         read = re.search(r"ReadSchema: struct<(.*?)>", text)[1]
         assert {field.partition(":")[0] for field in read.split(",") if field} == needed
+
+
+def rows_shuffled(session):
+    """What all stages have written for other tasks until now."""
+    context = session.sparkContext
+    quantiles = context._gateway.new_array(context._gateway.jvm.double, 0)
+    stages = context._jsc.sc().statusStore().stageList(None, False, False, quantiles, None)
+    return sum(stages.apply(at).shuffleWriteRecords() for at in range(stages.size()))
+
+
+def stored_frames(session):
+    return session.sparkContext._jsc.getPersistentRDDs().size()
+
+
+def test_rows_of_people_move_once_for_all_queries_and_are_not_left_behind(table, plans):
+    """A standard deviation of groups, and statistics of several columns."""
+    session, setting = table.sparkSession, FEWER_STORED_PARTITIONS
+    kept, before = stored_frames(session), session.conf.get(setting)
+    for release in (
+        lambda: duffdp.std(table, column="x", epsilon=1, bounds=(0, 200), **GROUPS, **PEOPLE),
+        lambda: duffdp.table(
+            table,
+            {"x": ["mean", 0.5], "g": "mean"},
+            epsilon=1,
+            bounds={"x": (0, 200), "g": (0, 4)},
+            **PEOPLE,
+        ),
+    ):
+        plans.clear()
+        moved_before = rows_shuffled(session)
+        release()
+        assert len(plans) > 1
+        assert 20_000 <= rows_shuffled(session) - moved_before < 40_000
+        assert stored_frames(session) == kept
+    assert session.conf.get(setting) == before
+
+
+def test_stored_rows_are_dropped_after_an_error(table, monkeypatch):
+    session, real = table.sparkSession, SparkFrame.fetch
+    kept, answers = stored_frames(session), []
+
+    def fetch(self, rows):
+        answers.append(real(self, rows))
+        assert stored_frames(session) == kept + 1
+        raise RuntimeError
+
+    monkeypatch.setattr(SparkFrame, "fetch", fetch)
+    with pytest.raises(duffdp.UnsupportedData):
+        duffdp.median(table, column="x", epsilon=1, bounds=(0, 200), **PEOPLE)
+    assert answers
+    assert stored_frames(session) == kept
 
 
 def test_rows_that_move_are_noticed(table):

@@ -182,7 +182,7 @@ def test_what_is_said_about_fields_is_checked_without_a_file(how, said):
 def test_only_files_of_text_take_types(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    with pytest.raises(UnsupportedData, match="are for text files") as error:
+    with pytest.raises(UnsupportedData, match="are only for text files") as error:
         duffdp.count(TextFile(name, types={"a": "text"}), epsilon=1)
     assert "secret" not in str(error.value)
 

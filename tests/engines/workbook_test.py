@@ -133,7 +133,7 @@ def test_what_is_no_workbook_is_refused_without_its_words(tmp_path):
     with zipfile.ZipFile(tmp_path / "y.xlsx", "w") as packed:
         packed.writestr("secret.xml", "<secret/>")
     for name in ("x.xlsx", "y.xlsx"):
-        with pytest.raises(DuffError, match="not a readable workbook") as error:
+        with pytest.raises(DuffError, match="not a readable Excel workbook") as error:
             duffdp.median(tmp_path / name, column="x", epsilon=1, bounds=(0, 9))
         assert "secret" not in str(error.value)
     with pytest.raises(DuffError, match="no file or folder"):
@@ -205,9 +205,9 @@ def test_files_that_zstandard_packed(tmp_path, ending):
     assert records(packed, ["x", "g"]) == records(plain, ["x", "g"])
     for left in (frame[:-1], frame[:-5], frame[: len(frame) // 2], frame[:7], frame + frame[:-9]):
         packed.write_bytes(left)  # as a copy that broke off leaves it
-        with pytest.raises(DuffError, match="not a readable file"):
+        with pytest.raises(DuffError, match="its content does not match its file name"):
             duffdp.count(packed, epsilon=1)
     packed.write_bytes(b"secret")
-    with pytest.raises(DuffError, match="not a readable file") as error:
+    with pytest.raises(DuffError, match="its content does not match its file name") as error:
         duffdp.median(packed, column="x", epsilon=1, bounds=(0, 9))
     assert "secret" not in str(error.value)

@@ -61,6 +61,7 @@ def test_shares_add_up_to_what_is_asked_and_charged(verb, given, people, tmp_pat
             **people,
         )
     alone = verb == "count" and not given
+    assert release.loss.parts[0].contributions == (rows if alone else groups)
     assert spent(draws, rows if alone else groups, rows) == pytest.approx(float(ASKED), rel=1e-9)
     assert release.loss.epsilon == ASKED == 10 - ledger.remaining_exactly()
     assert sum(part.epsilon for part in release.loss.parts) == ASKED
@@ -273,7 +274,7 @@ def test_notes_say_how_many_people_a_key_needs():
     release = duffdp.count(frame(), by="code", keys=codes, epsilon=1.0, unit="p")
     (note,) = (note for note in release.notes if "possible" in note)
     assert "2,600 possible" in note
-    assert "one with 13 people is found with 95 % probability" in note
+    assert "a key with 13 people is found with 95% probability" in note
     assert f"below {codes.threshold(1)}" in note
     plan = duffdp.Plan([{"statistic": "count", "by": "code", "keys": codes}], epsilon=1.0, unit="p")
     assert note in [line.worded() for line in plan.check().notes]
@@ -307,3 +308,21 @@ def test_bytes_that_are_no_text_stop_nothing(library, unit, other):
     release = duffdp.count(data, **given)
     counts = dict(zip(release.keys, release.cells, strict=True))
     assert counts == {("a0",): (40,)} | ({} if other is None else {("rest",): (3,)})
+
+
+@pytest.mark.parametrize("verb", ["count", "median", "describe", "histogram", "distribution"])
+@pytest.mark.parametrize("found", [{}, {0: 50, 3: 40}], ids=["none", "some"])
+def test_a_release_of_no_found_key_is_shown_like_any_other(verb, found, tmp_path):
+    """Whether a key is found depends on a record, so it decides no error afterwards."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    options = {"count": {}, "histogram": {"column": "x", "bins": [0, 5, 10]}}
+    asked = options.get(verb, {"column": "x", **GRID})
+    with recorded(path=(found,)):
+        release = getattr(duffdp, verb)(frame(), by="code", keys=CODES, epsilon=2.0, **asked)
+    assert len(release.keys) == len(found)
+    for shown in (release.plot, release.to_markdown, release._repr_html_, release.to_csv):
+        shown()
+    pyplot.close("all")
+    release.to_excel(tmp_path / "release.xlsx")
+    duffdp.report.write(release, tmp_path / "page.html")
+    assert duffdp.Release.from_dict(json.loads(release.to_json())) == release

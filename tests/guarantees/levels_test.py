@@ -104,6 +104,38 @@ def test_one_person_with_many_keys_costs_epsilon(limit, contributions):
     assert loss(here, there) <= 1 + 1e-9
 
 
+SHARE = {"x": {"statistic": "share", "between": (0, 9), "name": "low"}}
+SHARE_WEIGHTS = {"count": 2, "low by chapter": 3, "low in all": 1}
+
+
+@pytest.mark.parametrize("given", [GIVEN, LISTED], ids=["found", "listed"])
+@pytest.mark.parametrize("code", ["a0", "a1", "b0", "zz", None], ids=str)
+def test_shares_of_all_levels_cost_epsilon(code, given):
+    """A row is inside or outside on every level, never both."""
+    path = (FOUND,) if given is GIVEN else ()
+    asked = {"statistics": SHARE, "bounds": None, "weights": SHARE_WEIGHTS, **given}
+    here, there = (
+        laws(lambda d=d: table(d, epsilon=1.0, **asked), path=path)
+        for d in (frame(), with_rows((code, 9)))
+    )
+    assert len(here) == len(there)
+    assert loss(here, there) <= 1 + 1e-9
+    if code == "a0":
+        assert loss(here, there) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_shares_of_all_levels_cost_a_person_epsilon(limit):
+    rows = [(code, 99) for code in ("a0", "a1", "b0", "zz", None) for _ in range(3)]
+    asked = {"statistics": SHARE, "bounds": None, "weights": SHARE_WEIGHTS, "unit": "p"}
+    asked |= {"groups_per_person": limit, "contributions": 2}
+    here, there = (
+        laws(lambda d=d: table(d, epsilon=1.0, **asked), path=(FOUND,))
+        for d in (frame(), with_rows(*rows))
+    )
+    assert loss(here, there) <= 1 + 1e-9
+
+
 def test_medians_of_all_levels_cost_epsilon():
     given = {"statistics": {"x": "median"}, "step": {"x": 1}, "weights": None}
     for code in ("a0", "b0", "zz"):
@@ -332,6 +364,23 @@ def test_intervals_of_estimates_hold():
     # Binomial(300, .05) exceeds 45 with a probability of 1.2e-10, in 14 of them below 2e-9.
     assert max(misses.values()) <= 45
     assert sum(misses.values()) / len(misses) > 3  # and intervals are not much too wide
+
+
+@pytest.mark.parametrize("own", [None, {"count by letter": 1}])
+def test_intervals_of_all_levels_hold_together(own):
+    """Each of three levels may miss a third of .24, and each group of a level an equal part of
+    that.
+    """
+    given = {"by": "code", "keys": ["a0", "a1", "b0", "b1"], "levels": {"letter": 1}}
+    given |= {"bounds": {}, "epsilon": 1, "weights": own, "rng": 1}
+    together = duffdp.table(frame(), {}, **given, interval=0.76, simultaneous=True)
+    assert len(together.row_keys()) == 7
+    for confidence, missing in ((0.98, 0), (0.96, 1), (0.92, 2)):  # of 4, 2 and 1 groups
+        each = duffdp.table(frame(), {}, **given, interval=confidence)
+        for i, key in enumerate(each.row_keys()):
+            if key.count(None) == missing:
+                for name in ("count", "count_low", "count_high"):
+                    assert together.wide()[name][i] == each.wide()[name][i]
 
 
 @pytest.mark.parametrize("weights", [None, {"count in all": 1, "yes in all": 2}])

@@ -228,7 +228,7 @@ def test_one_row_through_the_verb(call, domain, container):
 )
 def test_what_is_called_bounded_is_bounded(call, domain):
     """The log-ratios of all outputs lie within epsilon of each other: composition then charges a
-    quarter. What is not called so needs its whole charge (which so few pairs do not show)."""
+    quarter. What is not called so needs its whole charge (which few records may not show)."""
     epsilon = large_epsilon(call)
 
     @cache
@@ -240,9 +240,11 @@ def test_what_is_called_bounded_is_bounded(call, domain):
     for here, there, _ in neighbours(3, 4):
         least, most = log_ratios(draws_of(here), draws_of(there))
         widest = max(widest, most - least)
-    parts = call([1.0], epsilon=epsilon, **on_grid(call, domain)).loss.parts
-    bounded = all(part.family == "bounded-range" for part in parts)
-    assert bounded == (widest <= epsilon * WITHIN) or (call.spec.of_pairs and not bounded)
+    release = call([1.0], epsilon=epsilon, **on_grid(call, domain))
+    bounded = all(part.family == "bounded-range" for part in release.loss.parts)
+    kind = (call.spec.name, release.mechanism.parts[-1].name)
+    shows_little = call.spec.of_pairs or LEAST.get(kind, 0.9) < 0.5
+    assert bounded == (widest <= epsilon * WITHIN) or (shows_little and not bounded)
 
 
 @pytest.mark.parametrize(

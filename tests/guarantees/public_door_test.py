@@ -16,9 +16,12 @@ import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Plan
 from duffdp._engines.arrays import ArrayEngine, CellEngine
 from duffdp._engines.pairs import PairColumns
+from duffdp._engines.sql.query import OpenSources
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._pipeline.run import PreparedRelease
 from duffdp._sampling.entropy import entropy
 from duffdp.mechanisms import CLASSES, mechanism_class
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
 from verb_calls import CALLS, GRAPHS, REGISTERED, TABLES
@@ -132,6 +135,21 @@ def test_several_quantiles_share_one_epsilon(qs, choice, contributions):
     assert sorted(draw.epsilon for draw in draws) == pytest.approx(sorted(wanted))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"contributions": 4}, {"groups_per_person": 3}, {"groups_per_person": None}, {"unit": None}],
+    ids=repr,
+)
+def test_the_rows_that_are_used_are_those_that_are_paid_for(change):
+    """What the engine is told of a person's rows, and what epsilon is divided among."""
+    options = GRID | SELECTIONS["three-rows-in-each-group"] | {"column": "x", "epsilon": 1}
+    checked = ReleaseRequest("median", options).check()
+    PreparedRelease.of_checked(checked, pl.DataFrame(ROWS), None, OpenSources())
+    other = checked._replace(selection=checked.selection._replace(**change))
+    with pytest.raises(AssertionError, match="paid for"):
+        PreparedRelease.of_checked(other, pl.DataFrame(ROWS), None, OpenSources())
+
+
 def test_many_groups_are_each_drawn_once():
     """More groups than are raced at once."""
     frame, keys = pl.DataFrame({"x": [1], "g": [3]}), list(range(600))
@@ -167,7 +185,7 @@ class Watch:
 
 
 def owner_of_release(kind):
-    return Mechanism if issubclass(kind, Mechanism) else kind
+    return DistanceMechanism if issubclass(kind, DistanceMechanism) else kind
 
 
 class WatchedEdges:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 
 import duffdp
@@ -236,3 +237,16 @@ def test_numbers_in_a_dictionary_are_numbers():
         assert [int(count) for (count,) in counts] == [1, 2, 1]
         found = duffdp.count(data, by="p", keys=duffdp.Pattern(numbers=(1, 9)), epsilon=1e3)
         assert [key for (key,) in found.keys] == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.map_(pa.string(), pa.int64()), pa.int64()], ids=["map", "runs"]
+)
+def test_people_that_arrow_cannot_tell_apart_are_refused_before_the_charge(kind, tmp_path):
+    maps = kind != pa.int64()
+    people = pa.array([[("a", 1)], None] if maps else [1, 2], kind)
+    table = pa.table({"p": people if maps else pa.compute.run_end_encode(people)})
+    ledger = duffdp.Ledger(tmp_path / "budget.db", epsilon=1)
+    with pytest.raises(UnsupportedData, match="cannot identify people"):
+        duffdp.count(table, unit="p", epsilon=1, ledger=ledger)
+    assert ledger.spent() == 0

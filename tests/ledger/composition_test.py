@@ -163,6 +163,29 @@ def test_an_adversary_who_chooses_by_what_came_out(epsilon, count):
     assert 1e-9 < gain(count, 0) <= delta
 
 
+def test_whoever_stops_by_what_came_out_gains_more():
+    """Why the number of releases must be fixed for a total: up to 60 releases of 1/2, until the
+    loss of those so far exceeds their total.
+    """
+    delta, e, count = 1e-6, 0.5, 60
+    likely = 1 / (1 + math.exp(-e))  # of a loss of e; else it is -e
+    totals = [0.0]
+    totals += [tight_epsilon([Loss(Fraction(1, 2))] * n, delta) for n in range(1, count + 1)]
+
+    @cache
+    def gain(n, spent):
+        now = max(0.0, -math.expm1(totals[n] - spent * e)) if n else 0.0
+        if n == count:
+            return now
+        later = likely * gain(n + 1, spent + 1) + (1 - likely) * gain(n + 1, spent - 1)
+        return max(now, later)
+
+    for n in range(count, 0, -1):  # not deep
+        for spent in range(-n, n + 1, 2):
+            gain(n, spent)
+    assert 4 * delta < gain(0, 0) < 5 * delta
+
+
 def test_totals_of_a_mixture():
     charges = alike("bounded-range", "1/20", 400) + alike("pure", "1/20", 20)
     rho = 400 * 0.05**2 / 8 + 20 * 0.05**2 / 2

@@ -336,7 +336,7 @@ def test_what_is_written_reads_back(almost_spent):
     """A broken type in the schema, by which SQLite would store the call id 007 as the number 7."""
     damaged = almost_spent.read_bytes().replace(b"call TEXT", b"call TEYT")
     almost_spent.write_bytes(damaged)
-    with pytest.raises(LedgerError, match="does not read back"):
+    with pytest.raises(LedgerError, match="could not be read back"):
         duffdp.median([1], epsilon=0.1, **AGES, ledger=Ledger(almost_spent).call("007"))
     assert almost_spent.read_bytes() == damaged
 

@@ -200,7 +200,7 @@ def test_every_name_of_a_file_is_that_file(tmp_path, name):
 def test_a_path_with_a_zero_character(tmp_path):
     Ledger(tmp_path / "a", epsilon=1)
     for given in (f"{tmp_path}/a\0b", f"{tmp_path}/c\0b"):
-        with pytest.raises(DuffError, match="zero character"):
+        with pytest.raises(DuffError, match="null character"):
             Ledger(given, epsilon=1)
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
 
@@ -220,7 +220,7 @@ def test_a_ledger_that_was_replaced_is_not_charged(path):
     ledger = Ledger(path, epsilon=1)
     path.unlink()
     Ledger(path, epsilon=9)
-    with pytest.raises(LedgerError, match="another one than was opened"):
+    with pytest.raises(LedgerError, match="was replaced since it was opened"):
         ledger.charge(facts())
     assert Ledger(path).spent() == 0
 

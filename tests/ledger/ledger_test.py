@@ -346,7 +346,7 @@ def test_a_budget_cannot_be_changed(path, other):
 def test_budgets_by_name(path):
     Ledger(path, epsilon=1)
     Ledger(path, epsilon=2, dataset="other")
-    with pytest.raises(LedgerError, match=r"'data', 'other'. Name the data set"):
+    with pytest.raises(LedgerError, match=r"'data', 'other'. Pass dataset"):
         Ledger(path)
     with pytest.raises(LedgerError, match="no budget for 'more'"):
         Ledger(path, dataset="more")

@@ -9,9 +9,6 @@ from tests.mutants.mutant import (
     LEVELS,
     ONE_PERSON,
     ONE_ROW,
-    ORDER,
-    PAYMENT,
-    REFUSAL,
     ROWS,
     SERVER,
     SEVERAL_GROUPS,
@@ -60,7 +57,6 @@ MUTANTS = (
         '_SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"',
         '_SUMMED = "TRY_CAST({} AS DOUBLE)"',
         ("tests/engines/query_test.py::test_a_person_changes_their_own_row_alone",),
-        ORDER,
     ),
     Mutant(
         "sql: what is not known is let in",
@@ -170,7 +166,6 @@ MUTANTS = (
         "quoted = isinstance(keys, list | tuple) or not is_of_library(keys)",
         "quoted = True",
         (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
-        REFUSAL,
     ),
     Mutant(
         "keys: the data themselves are taken for keys",
@@ -178,7 +173,6 @@ MUTANTS = (
         "        is_data = part is data and part is not None\n",
         "        is_data = False\n",
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
-        REFUSAL,
     ),
     Mutant(
         "a plan that checks no types before it pays",
@@ -186,7 +180,6 @@ MUTANTS = (
         "if timed == moments and (timed or dtype.is_numeric() or dtype == nw.Boolean):",
         "if True:",
         (PLAN_FAILS,),
-        PAYMENT,
     ),
     Mutant(
         "a person wins the race once more than is paid for",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DOMINATING, PAYMENT, PLAN, REFUSED, Mutant
+from tests.mutants.mutant import DOMINATING, LEDGER, PLAN, PLAN_BEYOND, REFUSED, Mutant
 
 MUTANTS = (
     Mutant(
@@ -11,7 +11,6 @@ MUTANTS = (
         "if not self.allow_seeded and",
         "if self.allow_seeded and",
         (REFUSED,),
-        PAYMENT,
     ),
     Mutant(
         "anything pure is counted at an eighth",
@@ -19,7 +18,7 @@ MUTANTS = (
         '(8 if family == "bounded-range" else 2)',
         "8",
         ("tests/ledger/composition_test.py::test_what_is_known_comes_from_the_stored_loss",),
-        PAYMENT,
+        LEDGER,
     ),
     Mutant(
         "draws of one part count once",
@@ -27,7 +26,7 @@ MUTANTS = (
         "draws[draw] += times * count",
         "draws[draw] += times",
         ("tests/ledger/composition_test.py::test_parts_compose_one_by_one",),
-        PAYMENT,
+        LEDGER,
     ),
     Mutant(
         "what is only pure is taken for geometric noise for many rows",
@@ -35,7 +34,7 @@ MUTANTS = (
         'contributions if family == "geometric" else 1',
         "contributions",
         (f"{DOMINATING}::test_one_step_of_geometric_noise_is_randomised_response",),
-        PAYMENT,
+        LEDGER,
     ),
     Mutant(
         "a charge that is not synced",
@@ -43,7 +42,7 @@ MUTANTS = (
         "PRAGMA synchronous = EXTRA",
         "PRAGMA synchronous = OFF",
         ("tests/ledger/journal_test.py::test_every_commit_is_durable",),
-        PAYMENT,
+        LEDGER,
     ),
     Mutant(
         "a call id that returns what another file gave",
@@ -51,7 +50,7 @@ MUTANTS = (
         'body["source"] != source',
         "False",
         ("tests/ledger/ledger_test.py::test_a_call_id_belongs_to_one_source",),
-        PAYMENT,
+        LEDGER,
     ),
     Mutant(
         "a ledger that does not add up",
@@ -59,7 +58,13 @@ MUTANTS = (
         "spent = spent.plus(Amount(loss.epsilon, loss.delta))",
         "spent = Amount(loss.epsilon, loss.delta)",
         ("tests/ledger/ledger_test.py::test_ten_tenths_are_one", PLAN),
-        PAYMENT,
+    ),
+    Mutant(
+        "the last release of a plan decides whether the budget suffices",
+        "ledger/ledger.py",
+        "due = due.plus(Amount(loss.epsilon, loss.delta))",
+        "due = Amount(loss.epsilon, loss.delta)",
+        (PLAN_BEYOND,),
     ),
     Mutant(
         "a ledger that never refuses",
@@ -67,6 +72,5 @@ MUTANTS = (
         "if due.epsilon > remaining.epsilon or",
         "if due.epsilon > budget.epsilon + remaining.epsilon or",
         (REFUSED,),
-        PAYMENT,
     ),
 )

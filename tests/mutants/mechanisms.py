@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import (
     DRAFTS,
     FAMILIES,
+    FAMILY,
     LAW,
     ONE_ROW,
     QUANTILES,
@@ -85,7 +86,7 @@ MUTANTS = (
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
         (FAMILIES,),
-        LAW,
+        FAMILY,
     ),
     Mutant(
         "rungs that grow twice as fast as is paid for",

@@ -22,16 +22,16 @@ class Mutant(NamedTuple):
 # Why a replay cannot find a mutation: both runs do the same, or nothing of it is about epsilon.
 LAW = "law of a draw: a replay repeats its numbers"
 FAIRNESS = "which rows count: both runs choose alike"
-PAYMENT = "ledger or order of payments: a ledger refuses a replay"
-ORDER = "order of rows: it is the same in both runs"
+LEDGER = "what a ledger stores, or totals for a delta: a replay looks at the charge alone"
+FAMILY = "family of a mechanism's losses: a replay takes it from the mechanism"
 ONE_CALL = "a promise that no statistic of today uses: nothing differs unless a program does wrong"
 COVERAGE = "how often an interval holds, or how large an error is: no epsilon"
 ROWS = "what is read or shown of each record by itself: a promise, but none about epsilon"
-REFUSAL = "what is refused, so that no call can be replayed"
+REFUSAL = "what a command refuses: replays call functions"
 WORDS = "words, passwords, addresses, pages: no draw"
 SERVER = "a server or another process: not a part of these replays"
 REASONS = (
-    *(LAW, FAIRNESS, PAYMENT, ORDER, ONE_CALL),
+    *(LAW, FAIRNESS, LEDGER, FAMILY, ONE_CALL),
     *(COVERAGE, ROWS, REFUSAL, WORDS, SERVER),
 )
 
@@ -43,6 +43,7 @@ DRIVER = "tests/guarantees/driver_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
 REFUSED = f"{DOOR}::test_what_is_refused_reads_and_draws_nothing"
+PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 PLAN = f"{DOOR}::test_the_shares_of_a_plan_add_up"
 ONE_ROW = f"{NEIGHBOURS}::test_one_row_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
@@ -58,6 +59,7 @@ ADDRESSES = "tests/engines/addresses_test.py"
 CLIPPED = "tests/statistics/clipped_mean_test.py"
 SPREAD = "tests/statistics/spread_test.py"
 TABLE_DOOR = "tests/guarantees/table_door_test.py"
+TABLE_SHARES = f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up"
 PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
 ENCLOSURE = "tests/statistics/private_range_test.py"
 LEVELS = "tests/guarantees/levels_test.py"

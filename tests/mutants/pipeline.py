@@ -10,18 +10,18 @@ from tests.mutants.mutant import (
     LEVELS,
     ONE_CALL,
     PASSED_ON,
-    PAYMENT,
     PLAN,
+    PLAN_BEYOND,
     REFUSED,
     ROWS,
     SEVERAL,
     SHARES,
     SIZES,
+    TABLE_SHARES,
     Mutant,
 )
 
 ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
-PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
 
 KEYS = "tests/guarantees/found_keys_test.py"
@@ -87,6 +87,50 @@ MUTANTS = (
         (FINDING_REST,),
     ),
     Mutant(
+        "account: keys are found with an account of their own",
+        "_pipeline/run.py",
+        "driver.find_keys(entry.plan, counts, entry.entropy, entry.account)",
+        "driver.find_keys(entry.plan, counts, entry.entropy, driver.Account(finding.epsilon))",
+        ("tests/audit/replayed_calls_test.py::test_a_program_that_spends_what_found_its_keys",),
+    ),
+    Mutant(
+        "account: groups that pay different prices draw with the first one's",
+        "_pipeline/driver.py",
+        "yield _Share(i, statistic, epsilon, make(epsilon), places)",
+        "yield _Share(i, statistic, epsilon, make(draw.epsilon_of(0)), places)",
+        (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+    ),
+    Mutant(
+        "finding keys is accounted for more rows than count",
+        "_pipeline/draw_plan.py",
+        "finding.epsilon, 1, finding.unit.rows)",
+        "finding.epsilon, 1, 2 * finding.unit.rows)",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "a release for another epsilon keeps its draws",
+        "_pipeline/request.py",
+        "return changed._replace(plan=_plan_for(terms, self.domain, self.selection))",
+        "return changed",
+        (TABLE_SHARES,),
+    ),
+    Mutant(
+        "levels: intervals that hold together are those of single groups",
+        "_pipeline/level_rows.py",
+        "rate = (1 - lowest.interval.confidence) / (groups if simultaneous else 1)",
+        "rate = 1 - lowest.interval.confidence",
+        (f"{LEVELS}::test_intervals_of_all_levels_hold_together",),
+        COVERAGE,
+    ),
+    Mutant(
+        "levels: intervals are those of noise for twice the epsilon",
+        "_pipeline/level_rows.py",
+        "one.row_epsilon, abs(weight), times))",
+        "2 * one.row_epsilon, abs(weight), times))",
+        ("tests/pipeline/level_shares_test.py::test_every_small_table_is_covered",),
+        COVERAGE,
+    ),
+    Mutant(
         "account: groups are opened twice",
         "_pipeline/driver.py",
         "            self._opened.append((first, last))",
@@ -97,7 +141,7 @@ MUTANTS = (
     Mutant(
         "account: keys are found with what values have",
         "_pipeline/driver.py",
-        "budget = Fraction(0) if self._opened else self._budget",
+        "budget = ZERO if self._opened else self._budget",
         "budget = self._budget",
         (f"{DRIVER}::test_keys_are_not_found_after_values",),
         ONE_CALL,
@@ -122,7 +166,24 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
-        PAYMENT,
+    ),
+    Mutant(
+        "a share that no mechanism takes is refused after the charge",
+        "_pipeline/draw_plan.py",
+        "            _check_share(draw.mechanism, share_of(row_epsilon, draw.share))\n",
+        "            share_of(row_epsilon, draw.share)\n",
+        (
+            "tests/ledger/ledger_test.py::"
+            "test_a_share_that_is_too_small_for_a_draw_is_refused_before_the_charge",
+        ),
+    ),
+    Mutant(
+        "more rows of a person are used than are paid for",
+        "_pipeline/run.py",
+        "    if used != (unit.column, unit.contributions, unit.groups_per_person):\n",
+        "    if used[0] != unit.column:\n",
+        (f"{DOOR}::test_the_rows_that_are_used_are_those_that_are_paid_for",),
+        ONE_CALL,
     ),
     Mutant(
         "all rows of a person find keys",
@@ -177,7 +238,6 @@ MUTANTS = (
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
-        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
@@ -255,7 +315,6 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
-        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -265,7 +324,6 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
-        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -276,7 +334,6 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
-        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DOOR, LEVELS, PAYMENT, PLAN, TABLE_DOOR, Mutant
+from tests.mutants.mutant import DOOR, LEVELS, PLAN, TABLE_SHARES, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
@@ -43,14 +43,28 @@ MUTANTS = (
         "ledger = self.ledger if override is None else override",
         "ledger = self.ledger",
         (PLAN, PLAN_ORDER),
-        PAYMENT,
     ),
     Mutant(
         "table: weights that no share is divided by",
         "_planning/table_plan.py",
         "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
-        (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
+        (TABLE_SHARES,),
+    ),
+    Mutant(
+        "levels: draws of larger groups are paid beside all of epsilon",
+        "_planning/table_plan.py",
+        "        total = sum(shares.values())\n",
+        "        total = sum(shares[name] for name in self._checked)\n",
+        (f"{LEVELS}::test_shares_of_all_levels_add_up",),
+    ),
+    Mutant(
+        "table: quantiles of a column that are drawn together have a share for each",
+        "_planning/table_plan.py",
+        "            releases.append(checked.with_epsilon(share))\n",
+        "            share *= sum(one.release == name for one in self._outputs)\n"
+        "            releases.append(checked.with_epsilon(share))\n",
+        (TABLE_SHARES,),
     ),
     Mutant(
         "levels: draws of larger groups are not weighed in epsilon",

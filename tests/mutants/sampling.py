@@ -97,6 +97,17 @@ MUTANTS = (
         LAW,
     ),
     Mutant(
+        "a coin of a tiny chance is decided by its first word",
+        "_sampling/lazy_uniform.py",
+        "return False if uniform.prefix else None",
+        "return False",
+        (
+            "tests/sampling/lazy_uniform_test.py"
+            "::test_a_chance_below_all_doubles_is_not_taken_for_none",
+        ),
+        LAW,
+    ),
+    Mutant(
         "a coin is tossed with a ratio that has lost its digits",
         "_sampling/lazy_uniform.py",
         "if min(chance, *factors) > MIN_QUICK_CHANCE else math.inf",

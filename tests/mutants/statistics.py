@@ -26,6 +26,7 @@ CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
 WIDTHS = "tests/statistics/interval_width_test.py"
+BESIDE = f"{DRIVER}::test_what_is_drawn_beside_or_after_others_spends_exactly_epsilon"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 
 MUTANTS = (
@@ -138,8 +139,8 @@ MUTANTS = (
     Mutant(
         "spread: noise for half of what a record adds",
         "statistics/variance.py",
-        "return self.levels(domain).top ** 2",
-        "return self.levels(domain).top ** 2 // 2",
+        "return self.levels.top**2",
+        "return self.levels.top**2 // 2",
         (PATHS,),
     ),
     Mutant(
@@ -200,6 +201,27 @@ MUTANTS = (
         "[cost + extra for extra in unspent]",
         "[cost + max(unspent) for _ in unspent]",
         (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
+    ),
+    Mutant(
+        "interval: each end is paid like both",
+        "statistics/quantile_interval.py",
+        "share_each = share / (2 * len(qs))",
+        "share_each = share / len(qs)",
+        (BESIDE,),
+    ),
+    Mutant(
+        "many quantiles: the count before them is not deducted",
+        "statistics/quantiles.py",
+        'DrawSpec(None, "joint-exponential", names, 1 - share)',
+        'DrawSpec(None, "joint-exponential", names)',
+        (BESIDE,),
+    ),
+    Mutant(
+        "clipped: a rough mean that was drawn is unspent",
+        "statistics/mean.py",
+        "before + (zero if has_rough else epsilon * rough_draw.share)",
+        "before + epsilon * rough_draw.share",
+        (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
     ),
     Mutant(
         "interval: the slack of an end is not paid for",

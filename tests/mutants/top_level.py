@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DRIVER, ONE_PERSON, SEVERAL_GROUPS, Mutant
+from tests.mutants.mutant import DRIVER, ONE_CALL, ONE_PERSON, SEVERAL_GROUPS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -21,5 +21,13 @@ MUTANTS = (
         "return self.contributions * (self.groups_per_person or 1)",
         "return self.contributions",
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
+    ),
+    Mutant(
+        "the rate of one group is that of all",
+        "_steps.py",
+        "(s.unit, s.rate) != (first.unit, first.rate)",
+        "s.unit != first.unit",
+        ("tests/pipeline/release_test.py::test_no_group_is_drawn_for_at_the_rate_of_another",),
+        ONE_CALL,
     ),
 )

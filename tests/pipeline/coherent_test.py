@@ -195,7 +195,7 @@ def test_habits_of_other_libraries(tmp_path, call):
     for where in ("sex == 'f'", "sex = 'f'"):
         assert duffdp.mean(frame, where=where, **given).value == pytest.approx(1, abs=0.01)
     with pytest.raises(
-        DuffError, match="text goes in single quotes: f alone is the name of a column"
+        DuffError, match=r"got the name of a column, f\. Put text in single quotes: 'f'"
     ):
         duffdp.mean(frame, where='sex = "f"', **given)
     for mask in (frame["sex"] == "f", (frame["sex"] == "f").to_numpy(), [True] * 100):

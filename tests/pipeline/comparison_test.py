@@ -147,9 +147,9 @@ def test_chosen_confidence_and_simultaneous_tables():
     narrow = table.compare("count", "a", "b", confidence=0.5)
     assert wide.low < narrow.low
     assert wide.confidence == 0.999
-    with pytest.raises(DuffError, match="drawn intervals"):
+    with pytest.raises(DuffError, match="follows from the intervals"):
         table.compare("x_median", "a", "b", confidence=0.9)
-    with pytest.raises(DuffError, match="drawn intervals"):
+    with pytest.raises(DuffError, match="follows from the intervals"):
         table.rank("x_median", confidence=0.9)
     median = table.compare("x_median", "a", "b")
     assert median.confidence == table.releases["x_median"].confidence
@@ -170,7 +170,7 @@ def test_releases_of_two_years():
     assert len(change.difference) == len(change.low) == 3
     assert change.confidence == 0.95  # the noise is known, so no interval was needed
     assert change.to_polars().columns[0] == "group"
-    assert "with at least 95 %" in str(change)
+    assert "with at least 95%" in str(change)
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=i) for i in range(300)]
     bounds = (dt.date(2023, 1, 1), dt.date(2025, 12, 31))
     first, second = (
@@ -184,21 +184,21 @@ def test_releases_of_two_years():
 
 def test_what_cannot_be_compared():
     count, mean = duffdp.count(ROWS, epsilon=1), duffdp.mean([1, 2], epsilon=1, bounds=(0, 9))
-    with pytest.raises(DuffError, match="one statistic"):
+    with pytest.raises(DuffError, match="the same statistic"):
         duffdp.compare(count, mean)
-    with pytest.raises(DuffError, match="takes two releases"):
+    with pytest.raises(DuffError, match="needs two releases"):
         duffdp.compare(count, 5)
     grouped = duffdp.count(ROWS, epsilon=1, by="g", keys=["a", "b"])
     with pytest.raises(DuffError, match="same groups"):
         duffdp.compare(count, grouped)
     modes = duffdp.mode(ROWS, column="g", categories=["a", "b"], epsilon=1)
-    with pytest.raises(DuffError, match="no numbers"):
+    with pytest.raises(DuffError, match="not numbers"):
         duffdp.compare(modes, modes)
     quartiles = duffdp.quantiles([1, 2], [0.1, 0.9], epsilon=1, bounds=(0, 9))
     with pytest.raises(DuffError, match="one number"):
         duffdp.compare(quartiles, quartiles)
     population = duffdp.mean([1, 2], epsilon=1, bounds=(0, 9), interval=0.95, covers="population")
-    with pytest.raises(DuffError, match="cover the same"):
+    with pytest.raises(DuffError, match="intervals with the same target"):
         duffdp.compare(population, duffdp.mean([1], epsilon=1, bounds=(0, 9), interval=0.95))
     table = duffdp.table(ROWS, {"x": "median"}, epsilon=1, **GIVEN)
     with pytest.raises(DuffError, match="there is no group 'z'"):

@@ -100,7 +100,7 @@ def test_what_is_no_release_is_refused():
         whole | {"loss": {}},
         whole | {"time": 3},
     ):
-        with pytest.raises(DuffError, match="not what to_dict"):
+        with pytest.raises(DuffError, match="not a dictionary from to_dict"):
             Release.from_dict(wrong)
 
 
@@ -123,7 +123,7 @@ def test_a_column_called_like_a_unit():
     said = " ".join(duffdp.report.sentences.protected(edges))
     assert "edge" in said
     assert "picked at random" not in said
-    assert "a person with all their edges together is not protected" in said
+    assert "A node with all of its edges is not protected" in said
 
 
 def test_a_group_column_called_like_the_value():

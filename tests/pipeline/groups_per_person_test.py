@@ -140,7 +140,7 @@ def test_what_is_no_number_of_groups(given, rule):
 
 
 def test_only_persons_have_groups():
-    with pytest.raises(DuffError, match="a person counts in 1 or more groups"):
+    with pytest.raises(DuffError, match="groups_per_person must be a whole number of 1 or more"):
         duffdp.PrivacyUnit("row", groups_per_person=2)
-    with pytest.raises(DuffError, match="a person counts in 1 or more groups"):
+    with pytest.raises(DuffError, match="groups_per_person must be a whole number of 1 or more"):
         duffdp.PrivacyUnit("person", "p", groups_per_person=0)

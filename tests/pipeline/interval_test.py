@@ -73,12 +73,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("verb", "given", "instead"), REFUSED)
 def test_a_statistic_without_an_interval(verb, given, instead):
-    with pytest.raises(DuffError, match=rf"no interval can be promised for .*{instead}"):
+    with pytest.raises(DuffError, match=rf"no interval is available for .*{instead}"):
         verb(Untouchable(), epsilon=1, interval=0.95, **AGE, **given)
 
 
 def test_a_slope_without_an_interval():
-    with pytest.raises(DuffError, match=r"no interval can be promised for slope.*quantiles"):
+    with pytest.raises(DuffError, match=r"no interval is available for slope.*quantiles"):
         duffdp.slope("x", "y", data=Untouchable(), epsilon=1, interval=0.95, **AGE)
 
 
@@ -226,7 +226,7 @@ def test_a_count_below_none_ends_there():
 @pytest.mark.parametrize("statistic", [{"statistic": "count"}, {"statistic": "sum", **AGE}])
 def test_noise_tells_nothing_of_a_population(statistic):
     asked = {"column": "x", "interval": 0.95, "covers": "population"}
-    with pytest.raises(DuffError, match=r'records at hand.*covers="data"'):
+    with pytest.raises(DuffError, match=r'only cover the data.*covers="data"'):
         Plan([{**statistic, **asked}], epsilon=1)
 
 
@@ -336,10 +336,8 @@ def test_commands(call, tmp_path):
     code, out, _ = call("median", ADULT, *AGES, *asked, "--report", page)
     assert code == 0
     assert re.search(r"median +3\d \(3\d to 3\d\)\n", out)
-    assert "with 95 % probability the exact answer for the records" in out
-    assert (
-        "With at least 95 % probability the exact answer for the records lies" in page.read_text()
-    )
+    assert "brackets contain the exact answer for the records with 95% probability" in out
+    assert "With at least 95% probability the exact answer for the records is" in page.read_text()
     assert re.search(r"\| 3\d \(3\d to 3\d\) \|", page.read_text())
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", "-f", "csv")[1]
     (row,) = rows(out)
@@ -347,7 +345,7 @@ def test_commands(call, tmp_path):
     few = ("--by", "sex", "--keys", "nobody")
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", *few)[1]
     assert "(too few to tell)" in out
-    assert "the population they were drawn from, in each group" in out
+    assert "the population they were sampled from with 95% probability, for each group" in out
     code, _, err = call("median", ADULT, *AGES, "--interval", "95", "-e", "1")
     assert (code, "between 0 and 1, got 95.0" in err) == (2, True)
     out = call("count", ADULT, "--interval", "0.95", "-e", "1")[1]
@@ -365,4 +363,4 @@ def test_a_page_shows_the_interval(tmp_path):
     page = duffdp.report.write(release, tmp_path / "page.html").read_text()
     assert f"{release.value} ({release.low} to {release.high})" in page
     assert 'class="span"' in page
-    assert "whatever its distribution, lies in the interval" in page
+    assert "may have any distribution, is in the interval" in page

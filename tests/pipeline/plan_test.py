@@ -106,15 +106,15 @@ def test_in_python_text_is_text():
 
 
 WRONG = [
-    ([], "a plan lists its results"),
-    ("median", "a plan lists its results"),
-    ([3], "a plan lists its results"),
-    (MEDIAN, "a plan lists its results"),
-    ([MEDIAN, MEDIAN], "called 'median of age'"),
-    ([MEDIAN, {**MEDIAN, "name": 3}], "release 2 of the plan: name must be a text"),
+    ([], "a plan must be a list of releases"),
+    ("median", "a plan must be a list of releases"),
+    ([3], "a plan must be a list of releases"),
+    (MEDIAN, "a plan must be a list of releases"),
+    ([MEDIAN, MEDIAN], "have the name 'median of age'"),
+    ([MEDIAN, {**MEDIAN, "name": 3}], "release 2 of the plan: name must be text"),
     ([MEDIAN, {**AGES}], "release 2 of the plan: statistic must be one of"),
-    ([{**MEDIAN, "q": 0.5}], "release 1 of the plan: q goes with quantile and with no other"),
-    ([{**MEDIAN, "nodes": 5}], "nodes goes with triangles, stars and with no other"),
+    ([{**MEDIAN, "q": 0.5}], "release 1 of the plan: q is only valid for quantile"),
+    ([{**MEDIAN, "nodes": 5}], "nodes is only valid for triangles, stars"),
     ([{**MEDIAN, "statistic": "quantile"}], "quantile needs q. Pass for example q=0.25"),
     ([{**MEDIAN, "weigth": 1}], "median has an unknown entry 'weigth'. Did you mean 'weight'"),
     ([{**MEDIAN, "mechanism": "laplace"}], "release 1 of the plan: mechanism must be"),
@@ -171,5 +171,5 @@ def test_a_graph_in_a_plan():
 def test_a_plan_without_a_source():
     plan = Plan([MEDIAN], epsilon=1.0)
     assert list(plan.check().rows.values()) == [1]
-    with pytest.raises(DuffError, match="names no source"):
+    with pytest.raises(DuffError, match="has no source"):
         plan.run()

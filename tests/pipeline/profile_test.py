@@ -114,7 +114,7 @@ def test_unreadable_fields_are_called_so(tmp_path, call):
     assert (look.rows, look.people, look.columns["day"].kind) == (200, 200, "date")
     assert look.columns["day"].bounds == (dt.date(2024, 1, 1), dt.date(2025, 1, 1))
     assert [line for line in look.remarks if line.startswith("fine")] == [
-        "fine: about 44 % of the fields are no numbers, and statistics ignore them; check decimal, "
+        "fine: about 44% of the fields are not numbers, so statistics ignore them; check decimal, "
         "thousands and date_format"
     ]
     right = duffdp.profile(TextFile(path, decimal=",", thousands="."), epsilon=SURE, unit="id")
@@ -123,7 +123,7 @@ def test_unreadable_fields_are_called_so(tmp_path, call):
         *("profile", path, "-e", SURE, "--decimal", ",", "--columns", "fine", "--unit", "id")
     )
     assert (code, err) == (0, "")
-    assert "about 44 % of the fields are no numbers" in out
+    assert "about 44% of the fields are not numbers" in out
 
 
 def test_it_is_called_so_in_spite_of_noise(tmp_path):
@@ -185,7 +185,7 @@ def test_bounds_and_keys_that_are_passed():
     assert (age.missing, age.readable, age.inside) == pytest.approx((0.1, 0.9, 0.7))
     assert (sex.listed, sex.unreadable, sex.missing) == pytest.approx((0.5, 0.25, 0.25))
     assert look.bounds == {"age": (18, 120)}
-    assert any("lie outside the bounds" in line for line in look.remarks)
+    assert any("are outside of the bounds" in line for line in look.remarks)
     assert any("not among the keys" in line for line in look.remarks)
 
 
@@ -234,7 +234,7 @@ def test_files_without_a_list_of_columns(tmp_path):
     path.write_text('{"x": 7}\n{"x": "k.A."}\n{"y": 1}\n{"x": 9}\n')
     look = duffdp.profile(path, epsilon=SURE, columns=["x"])
     assert look.columns["x"].unreadable == look.columns["x"].missing == 0.25
-    with pytest.raises(UnsupportedData, match="one must be named"):
+    with pytest.raises(UnsupportedData, match="so the column is required"):
         duffdp.profile(path, epsilon=1)
 
 
@@ -243,7 +243,7 @@ def test_files_without_a_list_of_columns(tmp_path):
     [
         ({"columns": ["agee"]}, UnsupportedData, "there is no column 'agee'"),
         ({"columns": 3}, DuffError, "columns must be a list of names"),
-        ({"bounds": (0, 120)}, BoundsError, "given for each column"),
+        ({"bounds": (0, 120)}, BoundsError, "must be a mapping from columns"),
         ({"bounds": {"age": 3}}, BoundsError, "must be a pair"),
         ({"bounds": {"age": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}}, BoundsError, "numbers"),
         ({"by": "sex"}, DuffError, "needs keys"),

@@ -279,7 +279,7 @@ def test_a_disk_that_is_full_after_the_charge(commands, kind, form, tmp_path, ca
     code, out, err = call(*commands[kind], "-f", form, "--out", tmp_path / "out")
     assert code == 2
     assert "north" in out
-    assert "it is on standard output. Epsilon 1 was charged" in err
+    assert "printed on standard output instead. Epsilon 1 was charged" in err
     assert Ledger(tmp_path / "budget.db").spent() == 1
 
 

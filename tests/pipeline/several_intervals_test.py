@@ -345,7 +345,7 @@ def test_releases_and_what_is_said_of_them(name, together, tmp_path):
                 assert span.low <= span.value <= span.high
         assert len(found.labels()) == len(found.columns)
         page = duffdp.report.write(found, tmp_path / "page.md").read_text()
-        together_said = "together" in page[page.index("With at least 90 %") :][:400]
+        together_said = "at once" in page[page.index("With at least 90%") :][:400]
         assert together_said == (together and (bool(where) or len(found.columns) > 3))
         assert len(found.display_tables()[0].header) == len(where) // 2 + len(found.columns) // 3
         axes = found.plot()

@@ -290,7 +290,7 @@ def test_a_release_is_a_card_in_a_notebook():
     card = duffdp.median([31, 35, 40] * 100, **given)._repr_html_()
     assert Read(card).tags == {"div", "p", "span"}
     assert re.search(
-        r"Median.*35.*\(\d+ to \d+\).*epsilon=1 for each row of the data, interval 95 %", card
+        r"Median.*35.*\(\d+ to \d+\).*epsilon=1 for each row of the data, interval 95%", card
     )
     assert "<table" in duffdp.describe([31, 35], epsilon=1, bounds=(0, 120))._repr_html_()
     withheld = duffdp.median([1], **given)._repr_html_()

@@ -72,7 +72,7 @@ def test_the_example(tmp_path):
     assert (table.confidence, table.epsilon, len(table)) == (0.95, 2.0, 3)
     assert repr(table) == (
         "<Table count, age_median, age_mean, cost_describe, stay_quantiles: 3 groups by ward, "
-        "epsilon=2 for each patient, intervals 95 % each>"
+        "epsilon=2 for each patient, intervals 95% each>"
     )
 
 
@@ -273,7 +273,7 @@ def test_a_table_is_stored_and_read_again():
     assert again.to_arrow() == table.to_arrow()
     assert again != surely()
     for wrong in ({}, {"measures": []}, {**table.to_dict(), "measures": [{"name": "count"}]}):
-        with pytest.raises(DuffError, match="not what to_dict"):
+        with pytest.raises(DuffError, match="not a dictionary from to_dict"):
             Table.from_dict(wrong)
 
 
@@ -287,44 +287,60 @@ def test_a_key_may_be_called_as_a_column_of_the_table_is():
 
 
 WRONG = [
-    (None, {}, "a table needs a mapping"),
-    ("median", {}, "a table needs a mapping"),
+    (None, {}, "statistics must be a mapping"),
+    ("median", {}, "statistics must be a mapping"),
     ({"age": "medain"}, {}, "of the table: there is no statistic 'medain'. Did you mean 'median'"),
-    ({"age": []}, {}, "the column 'age' of the table is asked for nothing"),
+    ({"age": []}, {}, "the column 'age' of the table has no statistic"),
     ({"age": True}, {}, "the column 'age' of the table: statistic must be one of"),
     ({"age": 1.5}, {}, "q must be a number from 0 to 1"),
-    ({3: "median"}, {}, "a column is named by a text"),
-    ({"age": "slope"}, {}, "age_slope: slope is no statistic of one column"),
-    ({"age": "triangles"}, {}, "age_triangles: triangles is no statistic of one column"),
-    ({"age": {"statistic": "median", "by": "ward"}}, {}, "'by', which is for the whole table"),
-    ({"age": {"statistic": "median", "weight": 2}}, {}, "'weight', which is for the whole table"),
-    ({"age": {"statistic": "median", "name": 3}}, {}, "name must be a text"),
-    ({"age": {"statistic": "trimmed_mean"}}, {}, r"^age_trimmed_mean: trimmed_mean needs trim"),
+    ({3: "median"}, {}, "the name of a column must be text"),
+    ({"age": "slope"}, {}, "age_slope: slope is not a statistic of one column"),
+    ({"age": "triangles"}, {}, "age_triangles: triangles is not a statistic of one column"),
+    (
+        {"age": {"statistic": "median", "by": "ward"}},
+        {},
+        "'by', which can only be set for the whole table",
+    ),
+    (
+        {"age": {"statistic": "median", "weight": 2}},
+        {},
+        "'weight', which can only be set for the whole table",
+    ),
+    ({"age": {"statistic": "median", "name": 3}}, {}, "name must be text"),
+    (
+        {"age": {"statistic": "trimmed_mean"}},
+        {},
+        r"the column .age. of the table: trimmed_mean needs trim",
+    ),
     ({"age": {"statistic": "median", "steps": 2}}, {}, r"^age_median: median has an unknown"),
     ({"age": "median", "cost": "mean"}, {}, "cost_mean: bounds of the column 'cost' are missing"),
     ({"kind": "mode"}, {}, "kind_mode: categories or bounds of the column 'kind' are missing"),
-    ({"age": "median"}, {"bounds": (0, 120)}, "bounds of a table are given for each column"),
-    ({"age": "median"}, {"bounds": {"age": (0, 9), "agee": (0, 9)}}, "has the column 'agee'"),
+    ({"age": "median"}, {"bounds": (0, 120)}, "bounds of a table must be a mapping from columns"),
+    (
+        {"age": "median"},
+        {"bounds": {"age": (0, 9), "agee": (0, 9)}},
+        "bounds has the column 'agee'",
+    ),
     ({"age": "median"}, {"bounds": {"age": (9, 0)}}, r"^age_median: .*lower"),
     ({"age": "median"}, {"step": {"cost": 1}}, "step has the column 'cost'"),
     ({"age": "median"}, {"weights": {"age_median": 0}}, "age_median: weight must be"),
     ({"age": "median"}, {"weights": {"age": 2}}, "weights has an unknown entry 'age'"),
-    ({"age": "median"}, {"weights": 2}, "weights are given for each release"),
+    ({"age": "median"}, {"weights": 2}, "weights must be a mapping from releases"),
     (
         {"age": ["median", "median"]},
         {},
-        "age_median and age_median both fill a column 'age_median'",
+        "age_median and age_median would both be the column 'age_median'",
     ),
-    ({"age": ["describe", "count"]}, {}, "age_count and age_describe both fill .* 'age_count'"),
+    ({"age": ["describe", "count"]}, {}, "age_count and age_describe would both be .* 'age_count'"),
     (
         {"age": ["median", {"statistic": "mean", "name": "AGE_MEDIAN_LOW"}]},
         {},
-        "AGE_MEDIAN_LOW and age_median both fill",
+        "AGE_MEDIAN_LOW and age_median would both be",
     ),
     ({"age": {"statistic": "mean", "name": "too_small"}}, {}, "too_small and the table itself"),
     ({"age": "median"}, {"interval": 95}, "interval must be a confidence"),
     ({"age": "median"}, {"smallest": -1}, "smallest must be a whole number of 0 or more"),
-    ({"age": "median"}, {"total": True}, "total takes groups by one or two columns"),
+    ({"age": "median"}, {"total": True}, "total needs groups by one or two columns"),
     ({"age": "median"}, {"total": 1, **GROUPS}, "total must be True or False"),
     ({"age": "median"}, {"by": "ward"}, r"^by needs keys"),
     ({"age": "median"}, {"keys": WARDS}, r"^keys needs by"),
@@ -572,7 +588,7 @@ def test_what_is_promised_of_all_intervals_of_a_table():
         assert 1 - promised[name].confidence == pytest.approx(0.1 / families)
     table = plan.run(VISITS)
     assert (table.confidence, table.simultaneous) == (0.9, True)
-    assert "intervals 90 % together" in repr(table)
+    assert "intervals 90% together" in repr(table)
     assert Table.from_dict(json.loads(table.to_json())) == table
     alone = TablePlan(asked, **given, interval=0.9)
     assert alone.run(VISITS).simultaneous is False

@@ -361,9 +361,9 @@ days = "days"
         ({"names": {"days_median": "Cases", "count": "Cases"}}, "two columns"),
         ({"labels": {"court": {"x": "X"}}}, "labels of court has an unknown entry"),
         ({"labels": {"town": {"a": "X"}}}, "labels has an unknown entry 'town'"),
-        ({"labels": {"court": {"a": "X", "b": "X"}}}, "two keys one label"),
+        ({"labels": {"court": {"a": "X", "b": "X"}}}, "two keys the same label"),
         ({"labels": {"court": "codes.csv"}}, "labels must be"),
-        ({"shown_in": {"days": "%"}}, "is no share"),
+        ({"shown_in": {"days": "%"}}, "is not a share"),
         ({"shown_in": {"nights": "days"}}, "unknown entry 'nights'"),
     ],
 )
@@ -462,7 +462,7 @@ def test_a_workbook(tmp_path):
     assert facts["call id"] == "7"
     assert facts["protects"] == "row"
     assert "bounds 0 to 1,000 in steps of 1" in facts["Median duration"]
-    assert "intervals 95 % for the data" in facts["Median duration"]
+    assert "intervals 95% for the data" in facts["Median duration"]
     assert facts["made with"] == f"duffdp {duffdp.__version__}"
     assert "mechanism two-sided-geometric" in facts["Cases"]
     assert facts["keys"] == "a; b; c"

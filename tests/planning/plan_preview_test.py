@@ -25,7 +25,7 @@ def test_every_number_of_a_table_once():
     assert rows["epsilon"].drop_duplicates().sum() == pytest.approx(3 * (1 + 8 + 4) / 17)
     assert rows["interval width"].isna().tolist() == [False] * 5 + [True]
     assert rows["mean error"].isna().tolist() == [False] * 5 + [True]
-    assert "Pass public or made-up records" in rows["note"][5]
+    assert "a list or array of public records" in rows["note"][5]
     grouped = planned(by="g", keys=["a", "b"], total=True).preview(group_size=300, draws=20)
     assert grouped.wide()["release"] == rows["release"].tolist()
 
@@ -53,7 +53,7 @@ def test_a_number_is_that_of_preview(people):
         )
         assert rows["epsilon"][place] == float(epsilon)
         assert rows["mean error"][place] == seen.expected_error("best")
-        assert rows["95 % within"][place] == seen.error_within("best", 0.95)
+        assert rows["95% within"][place] == seen.error_within("best", 0.95)
         assert rows["interval width"][place] == seen.expected_width("best")
 
 

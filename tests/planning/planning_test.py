@@ -172,7 +172,7 @@ def test_dates_and_categories():
         ({"mechanisms": ["gauss"]}, "mechanism must be one of"),
         ({"mechanisms": ["smooth-laplace"]}, "delta must be"),
         ({"mechanisms": ["rank-exponential"], "statistic": "mean"}, "medians and quantiles"),
-        ({"q": 0.3}, "q goes with"),
+        ({"q": 0.3}, "q is only valid for"),
         ({"statistic": "quantile"}, "quantile needs q"),
         ({"bounds": None}, "bounds are missing"),
         (
@@ -180,13 +180,13 @@ def test_dates_and_categories():
             "adds noise to a number",
         ),
         ({"bounds": 3}, "must be a pair"),
-        ({"n": 5}, "n goes with"),
-        ({"data": "gamma", "n": 5}, "data must be records or"),
-        ({"data": "normal"}, "n must be a whole number"),
+        ({"n": 5}, "n is only for"),
+        ({"data": "gamma", "n": 5}, "data must be a list or array of public records or"),
+        ({"data": "normal"}, "n is missing"),
         ({"data": "normal", "n": 5, "data_sets": 0}, "data_sets must be"),
         (
             {"data": "normal", "n": 5, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))},
-            "bounds that are numbers",
+            "needs numbers as bounds",
         ),
     ],
 )
@@ -212,11 +212,11 @@ def test_a_preview_says_which_mean_to_take():
     x = np.random.default_rng(1).normal(50, 1, 1000)
     wide = duffdp.preview(x, statistic="mean", epsilon=1.0, bounds=(0.0, 1e5), draws=50)
     assert wide.mechanisms == ("best", "clipped", "duff")
-    assert wide.advice() == ['At epsilon 1 the mechanism "clipped" errs less.']
+    assert wide.advice() == ['At epsilon 1 the mechanism "clipped" has the smaller error.']
     assert wide.advice()[0] in str(wide)
     tail = np.append(x, [1e5] * 10)
     heavy = duffdp.preview(tail, statistic="mean", epsilon=1.0, bounds=(0.0, 1e5), draws=50)
-    assert heavy.advice() == ['At epsilon 1 the mechanism "best" errs less.']
+    assert heavy.advice() == ['At epsilon 1 the mechanism "best" has the smaller error.']
     few = duffdp.preview(x[:5], statistic="mean", epsilon=0.1, bounds=(0.0, 100.0), draws=2000)
     assert few.advice() == ['At epsilon 0.1 "best" and "clipped" err about the same.']
     assert duffdp.preview(x, epsilon=1.0, bounds=(0.0, 100.0)).advice() == []
@@ -246,5 +246,5 @@ def test_half_between_is_two_numbers(pair):
 
 
 def test_half_between_is_for_shapes():
-    with pytest.raises(DuffError, match="goes with the name of a shape"):
+    with pytest.raises(DuffError, match="only for a named distribution"):
         preview([1, 2, 3], epsilon=1, bounds=(0, 9), half_between=(1, 2))

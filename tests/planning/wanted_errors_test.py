@@ -69,8 +69,8 @@ def test_the_rest_is_shared_as_before():
         ({"age_mean": 1}, "within has an unknown entry 'age_mean'. Did you mean 'age_median'"),
         ({"age_median": 0}, "within of age_median must be a finite number above 0, got 0"),
         ({"age_median": "1"}, "within of age_median must be a finite number above 0"),
-        ({}, "within says how far releases may be off on average"),
-        (["age_median"], "within says how far releases may be off on average"),
+        ({}, "within must be a mapping from releases to mean errors"),
+        (["age_median"], "within must be a mapping from releases to mean errors"),
     ],
 )
 def test_what_cannot_be_wanted(wanted, rule):

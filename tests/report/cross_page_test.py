@@ -121,6 +121,6 @@ def test_the_picker(page, table):
         found = table.compare("count", ("State 3", "Upper"), ("State 7", "Other"))
         said = view.inner_text("#difference")
         assert f"({found.low:,} to {found.high:,})" in said
-        assert "95 %" in said
+        assert "95%" in said
         view.select_option("#two", label="State 3, Upper")
         assert "two different groups" in view.inner_text("#difference")

@@ -165,4 +165,4 @@ def test_the_command_writes_an_entry(tmp_path):
     assert entry["deployment"]["administrative"]["registry_authors"] == ["Office"]
     ended = duff(*words.replace("entry.yaml", "Entry.yml").split(), cwd=tmp_path)
     assert ended.returncode == 2
-    assert "--registry takes a file name" in ended.stderr
+    assert "--registry needs a file name" in ended.stderr

@@ -130,14 +130,17 @@ def test_the_sentence_to_repeat_and_the_gauge(tmp_path):
         in text
     )
     page = path.read_text()
-    assert (
-        'aria-label="Of epsilon = 8, 2 went to this page, 3 were spent in all, 5 are left."' in page
-    )
+    assert 'aria-label="Of epsilon = 8, 2 was spent on this report, 3 in total; 5 is left."' in page
     assert re.findall(r'<i class="(\w+)" style="width:([\d.]+)%">', page) == [
         ("other", "12.5"),
         ("this", "25"),
     ]
-    for words in ("this page: epsilon = 2", "other releases: 1", "all so far: 3 of 8", "left: 5"):
+    for words in (
+        "this report: epsilon = 2",
+        "other releases: 1",
+        "spent in total: 3 of 8",
+        "left: 5",
+    ):
         assert words in text
     assert page.index('class="lead"') < page.index("<table") < page.index("<svg")
     assert page.index("<svg") < page.index("<details") < page.index('class="gauge"')

@@ -45,13 +45,12 @@ def test_what_is_on_it(page):
         "Age: median",
         "epsilon = 1.",
         "a factor of at most 2.72",
-        "at most 73.1 % sure",
-        "With 95 % probability at most 14 rows would have to join or leave to make this the "
-        "exact answer",
+        "at most 73.1% sure",
+        "With 95% probability, adding or removing at most 14 rows would make this the exact answer",
         "from 0 to 120 in steps of 1, 121 in all",
         "permute-and-flip",
         "One row of the table",
-        "No ledger was kept",
+        "This report has no ledger",
     ):
         assert words in text
     assert str(release.value) in text
@@ -67,12 +66,12 @@ def test_people_groups_and_modes(page):
     mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
     assert "All rows with the same value of “p” together" in text
-    assert "At most 2 rows of each took part" in text
+    assert "At most 2 rows per person were used" in text
     assert "beyond those that the closest possible answer needs" in text
-    assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
-    assert "This holds for each group by itself" in text
+    assert re.search(r"removing at most \d+ (person|people) would make this", text)
+    assert "This holds for each group individually" in text
     assert "the 2 possible answers: a" in text
-    assert "cost epsilon = 0.75 for whoever" in text
+    assert "cost epsilon = 0.75 for anyone" in text
 
 
 def test_means_and_sums_with_noise(page):
@@ -80,13 +79,13 @@ def test_means_and_sums_with_noise(page):
     records = [3.0, 4.0, 5.0] * 100
     given = {"epsilon": 1.0, "bounds": (0, 10)}
     text = page(duffdp.mean(records, **given))
-    assert "off by about 9.931 divided by the number of records" in text
-    assert "what a record can count as: from 0 to 10" in text
+    assert "at most about 9.931 divided by the number of records" in text
+    assert "the values to which records are rounded: from 0 to 10" in text
     assert "biased towards the other records" in page(
         duffdp.mean(records, **given, mechanism="clipped")
     )
     text = page(duffdp.sum([3, 4, 5], epsilon=1.0, bounds=(0, 1000), step=1))
-    assert "at most 2,996 away from the sum of what the records count as" in text
+    assert "at most 2,996 away from the exact sum of the clamped and rounded records" in text
     assert "staircase noise" in text
 
 
@@ -120,8 +119,8 @@ def test_an_edge_is_no_person(page):
         assert "anyone's odds about one edge of the graph" in text
         assert "for an edge that is in all of them" in text
         assert "the nodes of the graph, 30 in all" in text
-        assert "a person with all their edges together is not protected" in text
-        for word in ("picked", "row of the table", "about you", "whoever has", "bounds"):
+        assert "A node with all of its edges is not protected" in text
+        for word in ("picked", "row of the table", "about you", "anyone with", "bounds"):
             assert word not in text
     assert "2-stars" in text
 
@@ -167,7 +166,7 @@ def test_a_statistic_of_ones_own_is_called_what_it_is(page):
     release = duffdp.release(Largest(), range(9), epsilon=1.0, bounds=(0, 9), step=1)
     text = page(release)
     assert "Largest" in text
-    assert "no bound is known" in text
+    assert "No error bound is known" in text
 
 
 @pytest.mark.parametrize("name", ["mode", "quantile"])
@@ -180,7 +179,7 @@ def test_a_statistic_of_ones_own_cannot_pass_for_another(name):
 
     largest = Largest()
     largest.name = name
-    with pytest.raises(DuffError, match="the name of a statistic of the library"):
+    with pytest.raises(DuffError, match="already the name of a statistic"):
         duffdp.release(largest, range(9), epsilon=1.0, bounds=(0, 9), step=1)
 
 
@@ -283,19 +282,19 @@ def test_budget(page):
         [duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger()
     )
     numbers = re.findall(
-        r"(this page|other releases|all so far|left)[ |:]+(?:epsilon = )?([\d.]+)", text
+        r"(this report|other releases|spent in total|left)[ |:]+(?:epsilon = )?([\d.]+)", text
     )
     assert dict(numbers) == {
-        "this page": "1.5",
+        "this report": "1.5",
         "other releases": "0",
-        "all so far": "1.5",
+        "spent in total": "1.5",
         "left": "3.5",
     }
-    assert "not all of it was charged" not in text
-    assert "not all of it was charged" in page(
+    assert "was not charged for all of this report" not in text
+    assert "was not charged for all of this report" in page(
         duffdp.median([1], **GIVEN | {"epsilon": 2}), Ledger()
     )
-    with pytest.raises(DuffError, match="a ledger has epsilon and remaining"):
+    with pytest.raises(DuffError, match="ledger must have epsilon and remaining"):
         page(duffdp.median([1], **GIVEN), object())
 
 
@@ -316,7 +315,7 @@ def test_another_mechanism_has_no_bound(page):
         3, delta="1/1000000", mechanism="laplace", utility=None, domain=nine
     )
     text = page(release)
-    assert "no bound is known" in text
+    assert "No error bound is known" in text
     assert "Delta is 1e-06" in text
 
 
@@ -340,7 +339,7 @@ def test_bad_releases(wrong, tmp_path):
 def test_bad_paths(tmp_path):
     release = duffdp.median([1], **GIVEN)
     for name in ("page.pdf", "page", "page.html.gz"):
-        with pytest.raises(DuffError, match=r"ends in \.html or \.md"):
+        with pytest.raises(DuffError, match=r"must end in \.html or \.md"):
             duffdp.report.write(release, tmp_path / name)
     with pytest.raises(DuffError, match="cannot be written"):
         duffdp.report.write(release, tmp_path / "missing" / "page.html")
@@ -408,7 +407,7 @@ def test_bars_have_the_lines_that_their_caption_promises(name, promise, below, t
     assert svg.count('class="ends"') == (told if promise else 0)
     assert ("Lines are intervals" in caption) == bool(promise)
     if promise:
-        assert f"Lines are intervals of 90 % {promise}" in caption
+        assert f"Lines are intervals of 90% {promise}" in caption
 
 
 def test_the_line_of_a_bar_ends_where_its_interval_does():
@@ -468,9 +467,9 @@ def test_what_counts_say(page):
     text = page(bins)
     for words in (
         "Histogram",
-        "Rows whose value is not missing.",
-        "a count is off by at most 6; with 99 % by at most 9.",
-        "This holds for each number by itself",
+        "Rows with a value.",
+        "a count is off by at most 6; with 99% by at most 9.",
+        "This holds for each number individually",
         "the bins; records outside of them are not counted: ",
         "two-sided geometric noise on every count",
     ):
@@ -480,21 +479,23 @@ def test_what_counts_say(page):
     assert "People: each counts once" in people
     assert "possible" not in people
     assert "possible" not in page(duffdp.count(COUNTED, epsilon=0.5))
-    assert "Rows, whatever is in them" in page(duffdp.count(COUNTED, epsilon=0.5))
+    assert "Rows, whatever their content" in page(duffdp.count(COUNTED, epsilon=0.5))
     rows = page(duffdp.count(COUNTED, unit="p", contributions=3, epsilon=0.5))
-    assert "Rows of people, of which at most 3 a person count" in rows
+    assert "Rows of people: at most 3 per person" in rows
     assert "off by at most 18" in rows
     share = page(duffdp.share(COUNTED, between=(0, 5), **given))
-    assert "inside and outside, of which the share is made, are each off by at most 6" in share
-    assert "the ends between which records make up the share: " in share
+    assert (
+        "inside and outside, from which the share is computed, are each off by at most 6" in share
+    )
+    assert "the range whose share was released: " in share
     listed = page(duffdp.share(COUNTED, column="g", values=["a", "b"], epsilon=1))
-    assert "the values that make up the share: a, b" in listed
+    assert "the values whose share was released: a, b" in listed
     words = page(duffdp.histogram(COUNTED, column="g", categories=["a"], epsilon=1))
     assert "the values that are counted, and no others: a" in words
     together = page(duffdp.histogram(COUNTED, bins=[0, 5], adds_up=True, **given))
-    assert "no bound is known" in together
+    assert "No error bound is known" in together
     top = page(duffdp.top(COUNTED, 2, column="g", categories=["a", "b"], epsilon=1))
-    assert "noise on the number of records of every possible answer" in top
+    assert "noise on the count of every possible answer" in top
     assert "the 2 possible answers: a, b" in top
     grouped = page(
         duffdp.share(COUNTED, between=(0, 5), by="g", keys=["a", "b"], column="x", epsilon=400)

@@ -41,7 +41,7 @@ def table(**more):
 
 
 def noise(epsilon, rows=1):
-    """How far a noisy size is off, with 95 % probability."""
+    """How far a noisy size is off, with 95% probability."""
     return Geometric(Fraction(epsilon) / 10 / rows).largest_noise(1, 0.95)
 
 
@@ -51,7 +51,7 @@ ONE_EACH = {**PERSON, **GROUPS, "groups_per_person": 5}
 SENTENCES = {
     # how accurate it is
     "counts set to 0": (
-        "Counts that came out below 30 are reported as 0.",
+        "Noisy counts below 30 are reported as 0.",
         lambda: histogram(zero_below=30),
         lambda: [histogram(zero_below=20), histogram()],
     ),
@@ -70,54 +70,58 @@ SENTENCES = {
     "odds of an edge": ("odds about one edge of the graph by", triangles, median),
     "large epsilon": ("no meaningful protection", lambda: median(epsilon=21), median),
     "for whom": (
-        "for whoever has rows in all of them",
+        "for anyone with rows in all of them",
         lambda: [median(), count()],
         lambda: [triangles(), triangles()],
     ),
     # who is protected
-    "a row": ("This protects a person if a person has one row.", median, lambda: median(**PERSON)),
+    "a row": (
+        "This protects a person fully only if the person has one row.",
+        median,
+        lambda: median(**PERSON),
+    ),
     "a person": (
         "All rows with the same value of “p” together: the guarantee covers them all at once.",
         lambda: median(**PERSON),
         median,
     ),
     "one row": (
-        "At most one row of each took part, picked at random.",
+        "At most one row per person was used, picked at random.",
         lambda: median(**PERSON),
         lambda: median(**PERSON, contributions=2),
     ),
     "two rows": (
-        "At most 2 rows of each took part, picked at random.",
+        "At most 2 rows per person were used, picked at random.",
         lambda: median(**PERSON, contributions=2),
         lambda: median(**PERSON),
     ),
     "over all groups": (
-        "At most one row of each took part, over all groups together, picked at random.",
+        "At most one row per person was used, over all groups together, picked at random.",
         lambda: median(**PERSON, **GROUPS),
         lambda: median(**ONE_EACH),
     ),
     "in each of some groups": (
-        "At most 3 rows of each took part, in each of at most 5 groups, picked at random.",
+        "At most 3 rows per person were used, in each of at most 5 groups, picked at random.",
         lambda: median(**THREE_EACH),
         lambda: median(**THREE_EACH | {"groups_per_person": 3, "contributions": 5}),
     ),
     # what is counted
-    "rows": ("Rows, whatever is in them.", count, lambda: count(where="x > 1")),
+    "rows": ("Rows, whatever their content.", count, lambda: count(where="x > 1")),
     "chosen rows": ("Rows where x > 1.", lambda: count(where="x > 1"), count),
-    "present values": ("Rows whose value is not missing.", lambda: count(column="x"), count),
+    "present values": ("Rows with a value.", lambda: count(column="x"), count),
     "people": (
-        "People: each counts once, by one of their rows that was picked at random.",
+        "People: each counts once, by one of their rows, picked at random.",
         lambda: count(**PERSON),
         lambda: count(**PERSON, contributions=2),
     ),
     "people in groups": (
-        "People: each counts once in each of at most 5 groups, by one of their rows that was "
-        "picked at random.",
+        "People: each counts once in each of at most 5 groups, by one of their rows, picked "
+        "at random.",
         lambda: count(**ONE_EACH),
         lambda: count(**PERSON, **GROUPS),
     ),
     "rows of people": (
-        "Rows of people, of which at most 3 a person count in each of at most 5 groups.",
+        "Rows of people: at most 3 per person in each of at most 5 groups.",
         lambda: count(**THREE_EACH),
         lambda: count(**ONE_EACH),
     ),
@@ -137,39 +141,39 @@ SENTENCES = {
         lambda: count(**ONE_EACH),
     ),
     "error in short of used rows": (
-        "an interval beside it holds the exact answer for the rows that were used",
+        "an interval beside it contains the exact answer for the rows that were used",
         lambda: median(interval=0.9, **PERSON),
         lambda: median(interval=0.9),
     ),
     # how wrong it can be
     "interval of picked rows": (
-        "the exact answer for the records, of the rows that were picked,",
+        "the exact answer for the rows that were picked is in the interval",
         lambda: median(interval=0.9, **PERSON),
         lambda: median(interval=0.9),
     ),
     "interval of the data": (
-        "probability the exact answer for the records lies in the interval",
+        "probability the exact answer for the records is in the interval",
         lambda: median(interval=0.9),
         lambda: median(interval=0.9, covers="population"),
     ),
     "interval of a population": (
-        "With at least 90 % probability the answer for the population that the records were drawn "
-        "from independently, whatever its distribution, lies in the interval.",
+        "With at least 90% probability the answer for the population, from which the records "
+        "were sampled independently and which may have any distribution, is in the interval.",
         lambda: median(interval=0.9, covers="population"),
         lambda: median(interval=0.9),
     ),
     "interval of each group": (
-        "lies in the interval, in each group by itself.",
+        "is in the interval, for each group individually.",
         lambda: median(interval=0.9, **GROUPS),
         lambda: median(interval=0.9, **GROUPS, simultaneous=True),
     ),
     "intervals together": (
-        "lies in the interval, for all groups together.",
+        "is in the interval, for all groups at once.",
         lambda: median(interval=0.9, **GROUPS, simultaneous=True),
         lambda: median(interval=0.9, **GROUPS),
     ),
     "withheld": (
-        "Numbers of groups with a noisy size below 6 are withheld.",
+        "Numbers of groups with a noisy size below 6 are withheld,",
         lambda: median(**GROUPS, suppress_below=6),
         lambda: median(**GROUPS, suppress_below=5),
     ),
@@ -183,38 +187,42 @@ SENTENCES = {
         lambda: median(**THREE_EACH, suppress_below=6),
         lambda: median(**ONE_EACH, suppress_below=6),
     ),
-    "people of a bound": ("people would have to join", lambda: median(**PERSON), median),
+    "people of a bound": (
+        "people would make this the exact answer",
+        lambda: median(**PERSON),
+        median,
+    ),
     "each group": (
-        "This holds for each group by itself.",
+        "This holds for each group individually.",
         lambda: median(**GROUPS),
         median,
     ),
     # what was assumed to be public
     "groups": ("the list of groups;", lambda: median(**GROUPS), median),
-    "where": ("which rows count, those where x > 1", lambda: median(where="x > 1"), median),
+    "where": ("the condition for rows that are used, x > 1", lambda: median(where="x > 1"), median),
     "query": (
         "the query that made the rows, SELECT x FROM data",
         lambda: duffdp.count(duffdp.Query(FRAME, "SELECT x FROM data"), epsilon=1),
         count,
     ),
     "margins": (
-        "the listed groups by g, of which it takes some or all together",
+        "the listed groups by g, some or all of which are combined",
         lambda: table(total=True),
         table,
     ),
     # for the reviewer
     "seeded": (
-        "Draws From a seed: there is no guarantee at all.",
+        "Draws From a seed: there is no guarantee.",
         lambda: [median(rng=1), median(rng=1)],
         lambda: [median(), median()],
     ),
     "one of them seeded": (
-        "Draws From a seed: there is no guarantee at all.",
+        "Draws From a seed: there is no guarantee.",
         lambda: [median(rng=1), median()],
         median,
     ),
     "the other one seeded": (
-        "Draws From a seed: there is no guarantee at all.",
+        "Draws From a seed: there is no guarantee.",
         lambda: [median(), count(rng=1)],
         lambda: [median(), count()],
     ),
@@ -225,16 +233,16 @@ SENTENCES = {
         lambda: [median(), count(rng=1)],
     ),
     "bias of people": (
-        "Of a person at most 3 rows in 5 groups each count, picked at random",
+        "At most 3 rows in 5 groups each per person are used, picked at random",
         lambda: median(**THREE_EACH),
         lambda: median(**ONE_EACH),
     ),
-    "bias of bounds": ("Values beyond the bounds count as the nearest bound", median, count),
-    "bias of groups": ("Groups that are not listed are left out.", lambda: count(**GROUPS), count),
+    "bias of bounds": ("Values outside of the bounds count as the nearest bound", median, count),
+    "bias of groups": ("Groups that are not listed are dropped.", lambda: count(**GROUPS), count),
     "unit of a row": ("Unit One row. Somebody", median, lambda: median(**PERSON)),
-    "unit of a person": ("Unit One person, by “p”.", lambda: median(**PERSON), median),
+    "unit of a person": ("Unit One person, identified by “p”.", lambda: median(**PERSON), median),
     "replaced": (
-        "this page costs 2 instead",
+        "for which epsilon is 2",
         median,
         lambda: [median(), median()],
     ),
@@ -256,11 +264,11 @@ def test_what_a_ledger_says(tmp_path):
     release = median(ledger=ledgers[0])
     said = {
         "other releases: 0": [True, False, False],
-        "The ledger holds less than this page cost": [False, True, False],
-        "No ledger was kept with this page": [False, False, True],
-        "Epsilon in all 1 of 4, by the ledger.": [True, False, False],
-        "This page was not charged to the ledger it came with.": [False, True, False],
-        "No ledger says what else was spent.": [False, False, True],
+        "The ledger was not charged for all of this report": [False, True, False],
+        "This report has no ledger": [False, False, True],
+        "Total epsilon 1 of 4, according to the ledger.": [True, False, False],
+        "The ledger of this report was not charged for all of it.": [False, True, False],
+        "There is no ledger that shows what else was spent.": [False, False, True],
     }
     pages = [
         read(duffdp.report.write(release, tmp_path / "page.html", ledger))[0]

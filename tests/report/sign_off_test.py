@@ -21,7 +21,7 @@ OPEN = {
     "step": "Source of step",
     "keys": "Source of keys",
     "categories": "Source of categories",
-    "plan": "Fixed before data were seen",
+    "plan": "Plan fixed first",
     "publications": "Other publications",
     "audit": "Audit",
 }
@@ -39,7 +39,7 @@ def told(releases, **given):
     ("unit", "words", "others"),
     [
         (PrivacyUnit("row"), "One row. Somebody with several rows is not", "person"),
-        (PEOPLE, "One person, by “patient”. Not protected: ", "row"),
+        (PEOPLE, "One person, identified by “patient”. Not fully protected: ", "row"),
         (PrivacyUnit("edge"), "One edge. A node with all of its edges is not", "row"),
     ],
 )
@@ -52,8 +52,8 @@ def test_the_unit_and_what_it_does_not_protect(unit, words, others):
 def test_a_replaced_record_costs_twice_the_page():
     releases = [release_facts.release(3, epsilon=e, domain=HUNDRED) for e in ("1/4", "1/2")]
     answers, _ = told(releases)
-    assert answers["Epsilon of this page"] == "0.75"
-    assert "this page costs 1.5 instead" in answers["Neighbours"]
+    assert answers["Epsilon of this report"] == "0.75"
+    assert "for which epsilon is 1.5" in answers["Neighbors"]
 
 
 def test_epsilon_in_all(tmp_path):
@@ -62,13 +62,13 @@ def test_epsilon_in_all(tmp_path):
     release = duffdp.median([1], ledger=ledger, **given)
     duffdp.median([1], ledger=ledger, **given)
     answers, missing = told(release, ledger=ledger)
-    assert answers["Epsilon in all"] == "2 of 4, by the ledger."
-    assert "Epsilon in all" not in missing
-    assert "Epsilon in all" in told(release)[1]
+    assert answers["Total epsilon"] == "2 of 4, according to the ledger."
+    assert "Total epsilon" not in missing
+    assert "Total epsilon" in told(release)[1]
     other = Ledger(tmp_path / "other.db", epsilon=4)
     answers, missing = told(release, ledger=other)
-    assert "was not charged" in answers["Epsilon in all"]
-    assert "Epsilon in all" in missing
+    assert "was not charged" in answers["Total epsilon"]
+    assert "Total epsilon" in missing
 
 
 def test_delta():
@@ -79,7 +79,7 @@ def test_delta():
 def test_what_has_no_answer_is_open():
     release = release_facts.grouped([1, 2], domain=HUNDRED)
     _, missing = told(release)
-    assert missing == {*(OPEN[name] for name in ASKED), "Epsilon in all"}
+    assert missing == {*(OPEN[name] for name in ASKED), "Total epsilon"}
     for name in ASKED:
         answers, missing = told(release, sources={name: f"somebody said {name}"})
         assert answers[OPEN[name]] == f"somebody said {name}"
@@ -101,11 +101,16 @@ def test_what_was_not_given_needs_no_source():
 def test_bias_follows_from_what_was_asked():
     person = release_facts.grouped([1, 2], unit=PEOPLE, domain=HUNDRED)
     said = told(person)[0]["Bias"]
-    for words in ("nearest bound", "Groups that are not listed", "at most 3 rows count", "Missing"):
+    for words in (
+        "nearest bound",
+        "Groups that are not listed",
+        "At most 3 rows per person are used",
+        "Missing",
+    ):
         assert words in said
     said = told(release_facts.release("a", name="mode", domain=Categories(["a", "b"])))[0]["Bias"]
-    assert "Values that are not listed are left out." in said
-    for words in ("nearest bound", "Groups", "Of a person"):
+    assert "Values that are not listed or in no bin are dropped." in said
+    for words in ("nearest bound", "Groups", "per person are used"):
         assert words not in said
 
 
@@ -114,9 +119,9 @@ def test_the_error_by_size_is_that_of_the_release():
     bound = release.distance_bound(0.95)
     assert bound == 14
     said = told({"Age": release})[0]["Error by group size"]
-    assert said.endswith("Age: median 14 (14 %, 1.4 %, 0.14 %).")
+    assert said.endswith("Age: median 14 (14%, 1.4%, 0.14%).")
     count = duffdp.count([1], epsilon=0.01)
-    assert "(all, 30 %, 3 %)" in told({"Count": count})[0]["Error by group size"]
+    assert "(all, 30%, 3%)" in told({"Count": count})[0]["Error by group size"]
     other = release_facts.release(1, mechanism="laplace", utility=None)
     assert "No data-independent error bound" in told(other)[0]["Error by group size"]
 
@@ -132,9 +137,9 @@ def test_a_seed_is_an_open_point():
     ("wrong", "words"),
     [
         ({"bound": "x"}, "Did you mean 'bounds'"),
-        ({"bounds": ""}, "must be a text"),
-        ({"bounds": 3}, "must be a text"),
-        ("the form", "texts by what they are about"),
+        ({"bounds": ""}, "must be text"),
+        ({"bounds": 3}, "must be text"),
+        ("the form", "a mapping from topics to text"),
     ],
 )
 def test_bad_sources(wrong, words, tmp_path):

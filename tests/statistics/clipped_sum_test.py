@@ -135,7 +135,7 @@ def test_totals_of_clipped_sums_have_draws_of_their_own():
 
 
 def test_a_clipped_sum_has_no_interval():
-    with pytest.raises(DuffError, match="what a clipped sum leaves out depends on the data"):
+    with pytest.raises(DuffError, match="the part that a clipped sum cuts off depends on the data"):
         duffdp.sum([1], epsilon=1, bounds=(0, 9), mechanism="clipped", interval=0.9)
 
 

@@ -14,7 +14,7 @@ import duffdp
 from duffdp import Grid
 from duffdp.audit.neighbours import StepLaw, log_ratio, neighbours
 from duffdp.mechanisms import PermuteAndFlip
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics.private_range import (
     EXCLUDED_SCORE,
     MAX_RANGE_RANKS,
@@ -159,9 +159,9 @@ def test_groups_that_ask_alike_are_drawn_together(verb, choice, lazy, monkeypatc
         fraction=1, shuffle=True, seed=1
     )
     frame = frame.lazy() if lazy else frame
-    drawn, release = [], Mechanism.release
+    drawn, release = [], DistanceMechanism.release
     monkeypatch.setattr(
-        Mechanism, "release", lambda self, *given: drawn.append(1) or release(self, *given)
+        DistanceMechanism, "release", lambda self, *given: drawn.append(1) or release(self, *given)
     )
     given = {"column": "x", "by": "g", "keys": list(range(groups)), "bounds": (-200, 200)}
     found = getattr(duffdp, verb)(frame, epsilon=20_000, mechanism=choice, rng=8, **given)

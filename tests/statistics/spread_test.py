@@ -256,7 +256,7 @@ def test_clamped_and_rounded_records_keep_their_variance():
     totals = Moments(ends).of_records(data, grid)
     found = variance_of((0, candidate, *NOTHING, *totals), grid.size - 1)
     assert float(found) * grid.spacing**2 == pytest.approx(np.clip(data, low, high).var(), rel=1e-5)
-    assert Moments(ends).levels(grid).top <= 2**16
+    assert Moments(ends).levels.top <= 2**16
     rough = SoftCounts(ends, squares=True).of_records(data, grid)
     _, around = statistics_after(5, candidate, rough, grid)
     totals = around.of_records(data, grid)
@@ -272,7 +272,7 @@ def test_a_rough_mean_that_looks_like_none_is_read_as_none():
 def test_the_rough_mean_needs_no_pass_of_its_own():
     grid = Grid(-10.0, 10.0)
     mean, sums = statistics_after(10**6, 28, (7, 9), grid)
-    assert mean.levels(grid) == sums.levels(grid)
+    assert mean.levels(grid) == sums.levels
 
 
 def test_levels_are_the_nearest():

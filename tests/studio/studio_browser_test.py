@@ -129,7 +129,7 @@ def test_a_newcomer_goes_from_a_file_to_a_page(page, folder, tmp_path):
     assert "Female" in page.inner_text("table")
     assert Ledger(folder / "newcomer.db").spent() == 1
     with page.expect_download() as download:
-        page.click("text=Download the page")
+        page.click("text=Download the report")
     download.value.save_as(tmp_path / "page.html")
     assert "For the reviewer" in (tmp_path / "page.html").read_text()
     for name in ("CSV", "JSON"):
@@ -137,7 +137,7 @@ def test_a_newcomer_goes_from_a_file_to_a_page(page, folder, tmp_path):
             page.click(f"text={name}")
         assert download.value.suggested_filename == f"table.{name.lower()}"
     with page.context.expect_page() as shown:
-        page.click("text=Look at the page")
+        page.click("text=Open the report")
     shown.value.wait_for_selector("text=How to read it")
     shown.value.wait_for_selector("#difference")  # the picker runs under the studio's policy
 
@@ -181,7 +181,7 @@ def test_a_simulation_follows(page):
 def test_more_than_the_budget_has_is_refused(page, folder):
     use_budget(page, "little.db")
     change(page, "#epsilon", "5")
-    page.wait_for_selector("text=The budget does not cover this table")
+    page.wait_for_selector("text=The budget is too small for this table")
     assert page.is_disabled("#release")
     picture(page, "refused")
     assert not (folder / "little.db").exists()

@@ -35,7 +35,7 @@ def test_without_the_cookie_there_is_a_sentence_and_nothing_else(folder, path):
         for cookie in ("", f"duffdp-studio-{PORT}=", f"duffdp-studio-{PORT}=0", "a=b; ;;\x01"):
             answer = visitor.get(path, cookie=cookie)
             assert answer.status_code == 403
-            assert answer.text == "Open the address with the token that the studio printed."
+            assert answer.text == "The token is missing. Open the address that the studio printed."
 
 
 @pytest.mark.parametrize("path", FORMS)
@@ -252,7 +252,7 @@ def test_a_name_that_no_file_can_have_is_told_in_words(folder, field, name):
         for path in ("/preview", "/plan", "/release"):
             answer = visitor.post(path, fields)
             assert answer.status_code == (400 if path == "/release" else 200)
-            assert "cannot be looked up" in answer.text
+            assert "cannot be found" in answer.text
 
 
 @pytest.mark.parametrize("name", ["../secret.csv", "@../secret.csv", "codes.csv", "@codes.csv"])

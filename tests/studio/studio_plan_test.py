@@ -119,14 +119,14 @@ def test_every_statistic_of_one_column_can_be_ticked():
 @pytest.mark.parametrize(
     ("changes", "field", "said"),
     [
-        ({"source": ""}, "source", "choose a file"),
+        ({"source": ""}, "source", "Choose a file"),
         ({"epsilon": ""}, "epsilon", "missing"),
         ({"epsilon": "much"}, "epsilon", "must be a number"),
         ({"size": "0"}, "size", "whole number from 1"),
         ({"size": "1.5"}, "size", "whole number from 1"),
         ({"lower__0": ""}, "lower.0", "both bounds"),
         ({"upper__0": "many"}, "upper.0", "expected a number"),
-        ({"keys__0": " \n"}, "keys.0", "never come from the data"),
+        ({"keys__0": " \n"}, "keys.0", "must not come from the data"),
         ({"ledger": ""}, "ledger", "budget.db"),
         ({"budget": "-1"}, "budget", "above 0"),
     ],
@@ -145,7 +145,7 @@ def test_a_field_that_cannot_be_read_is_named(folder, changes, field, said):
     ("changes", "said"),
     [
         ({"epsilon": "-1"}, "Epsilon must be a finite number above 0"),
-        ({"statistic__0": "nothing"}, "asks for nothing yet"),
+        ({"statistic__0": "nothing"}, "has no statistics yet"),
         ({"column__0": "agee"}, "no column &#39;agee&#39;"),
         ({"source": "gone.csv"}, "there is no file"),
         ({"where": "age >"}, "where"),
@@ -192,7 +192,7 @@ def test_the_error_is_that_of_the_plans_own_preview(folder):
     other = duffdp.TablePlan.from_text(as_toml(form.words()), folder.root)
     wide = other.preview(group_size=400, shape="uniform").wide()
     for line, within, width, epsilon in zip(
-        lines, wide["95 % within"], wide["interval width"], wide["epsilon"], strict=True
+        lines, wide["95% within"], wide["interval width"], wide["epsilon"], strict=True
     ):
         assert float(line.within.split()[0]) == pytest.approx(within, rel=0.25, abs=1)
         # Evenly spread records have no gaps, which make the intervals of others wider.
@@ -223,7 +223,7 @@ def test_an_error_that_is_no_number_finds_no_epsilon(folder, within):
     fields = changed(AGES, within=within, look="age_median/0", find="yes")
     with visit(folder.root) as visitor:
         page = visitor.post("/plan", fields).text
-    assert 'data-field="within"><p>an error is 0 or more, and finite.' in page
+    assert 'data-field="within"><p>the largest error must be a finite number of 0 or more.' in page
     assert 'name="epsilon" value="1"' in page
 
 
@@ -232,17 +232,17 @@ def test_what_is_simulated_is_told_after_the_rest(folder):
         fields = changed(AGES, statistic__0="std", size="100")
         first = visitor.post("/preview", fields).text
         assert "data-simulate" in first
-        assert "is being simulated" in first
+        assert "simulating" in first
         then = visitor.post("/preview", [*fields, ("simulate", "yes")]).text
         assert "data-simulate" not in then
-        assert "Simulated with 40 draws" in then
+        assert "a rough estimate from 40 simulated releases" in then
         assert "<svg" in then
 
 
 def test_a_public_sample_stands_for_the_records_and_is_marked(folder):
     with visit(folder.root) as visitor:
         fields = changed(AGES, shape__0="sample")
-        assert "load the public sample" in visitor.post("/preview", fields).text
+        assert "the public sample is missing" in visitor.post("/preview", fields).text
         lines = "age\n" + "\n".join(map(str, range(20, 60)))
         answer = visitor.post("/sample", [("column", "age"), ("records", lines)])
         assert answer.text == "40 public numbers loaded."
@@ -356,7 +356,7 @@ def test_work_that_nobody_waits_for_is_given_up(folder):
         asked.append(1)
         return len(asked) > 3
 
-    with pytest.raises(DuffError, match="nobody waits"):
+    with pytest.raises(DuffError, match="no longer needed"):
         PreviewCache().preview(form, plan, columns, True, is_cancelled=gone)
     assert len(asked) == 4
 

@@ -95,7 +95,7 @@ def ask(page, column, lower, upper, statistic):
 def test_a_german_file_is_read_as_it_is_written(page):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
     assert "is the header" not in page.inner_text("#outcome")
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     ask(page, "Geldbuße", "0", "5000", "mean")
@@ -121,7 +121,7 @@ def test_a_german_file_is_read_as_it_is_written(page):
 def test_people_count_in_several_groups(page):
     """The notes name the field that a total of groups depends on."""
     rebuilt(page, lambda: page.select_option("#source", "pupils.csv"))
-    assert "Its first line names them" in page.inner_text("form")
+    assert "Its first line has the column names" in page.inner_text("form")
     ask(page, "grade", "1", "6", "mean")
     rebuilt(page, lambda: page.select_option("#by\\.0", "subject"))
     page.fill("#keys\\.0", "art\nmusic")
@@ -139,7 +139,7 @@ def test_people_count_in_several_groups(page):
 
 def test_dates_have_the_layout_of_the_file(page):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     page.fill("#date_format", "%d.%m.%Y")
@@ -153,7 +153,7 @@ def test_a_sheet_is_chosen_and_titles_are_skipped(page):
     rebuilt(page, lambda: page.select_option("#source", "grades.xlsx"))
     assert page.locator("#part option").all_inner_texts() == ["Deckblatt", "Noten"]
     rebuilt(page, lambda: page.select_option("#part", label="Noten"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "2")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     page.fill("#types", "Note = double")
@@ -192,7 +192,7 @@ def test_a_password_is_not_shown(tmp_path):
     secret = "postgresql://ann:hunter2@localhost/clinic::people"
     with visit(tmp_path) as visitor:
         page = visitor.post("/plan", [*FORM, ("server", secret)]).text
-        assert "takes no password" in page
+        assert "must not contain a password" in page
         assert "hunter2" not in page
         outcome = visitor.post("/preview", [*FORM, ("server", secret)]).text
         assert "hunter2" not in outcome
@@ -216,7 +216,7 @@ def test_databases_of_the_folder_are_offered_and_ledgers_are_not(tmp_path: Path)
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ([("types", "age")], "types are written as"),
+        ([("types", "age")], "each line of types must look like"),
         ([("types", "age = number")], "must be one of"),
         ([("skip_rows", "many")], "must be a number"),
         ([("date_format", "%Q")], "Layout of dates"),
@@ -232,7 +232,7 @@ def test_wrong_reading_options_are_told_in_words(tmp_path, fields, said):
 
 def test_a_first_look_says_what_is_ignored_and_proposes_bounds(page, folder):
     rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
-    page.click("text=How the file is written")
+    page.click("text=How the file is formatted")
     page.fill("#skip_rows", "1")
     rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
     rebuilt(page, lambda: page.select_option("#decimal", ","))
@@ -270,7 +270,7 @@ def test_a_look_that_fails_costs_nothing(tmp_path):
         )
         answer = visitor.post("/profile", [*form, ("profile_epsilon", "4")])
         shown = visitor.get(answer.headers["location"]).text
-        assert "The budget does not cover it" in shown
+        assert "The budget is too small" in shown
         answer = visitor.post("/profile", [*form, ("profile_epsilon", "1")])
         number = answer.headers["location"].rpartition("/")[2]
         (tmp_path / "ages.csv").unlink()

@@ -37,8 +37,8 @@ def test_from_a_plan_to_a_page(folder):
     with visit(folder) as visitor:
         number = visitor.asked(changed(AGES, title="Ages", author="Office"))
         page = visitor.get(f"/release/{number}").text
-        assert "Pay epsilon 1 and release" in page
-        assert "made with a whole budget of 3" in page
+        assert "Spend epsilon 1 and release" in page
+        assert "created with a total budget of 3" in page
         assert not (folder / "budget.db").exists()
         assert visitor.get(f"/release/{number}/table.csv").status_code == 400
         visitor.start(number)
@@ -137,11 +137,11 @@ def test_progress_is_told_as_it_goes(folder):
 def test_what_the_budget_does_not_cover_is_refused(folder):
     Ledger(folder / "budget.db", epsilon=0.5)
     with visit(folder) as visitor:
-        assert "does not cover this table" in visitor.post("/preview", AGES).text
+        assert "is too small for this table" in visitor.post("/preview", AGES).text
         number = visitor.asked(AGES)
         page = visitor.get(f"/release/{number}").text
         assert "Nothing was charged" in page
-        assert "Pay epsilon" not in page
+        assert "Spend epsilon" not in page
         visitor.start(number)  # by hand
         asked = visitor.wait_for(number, "failed")
         assert "0.5 too much" in asked.error
@@ -154,7 +154,7 @@ def test_two_tabs_share_one_budget(folder):
     with visit(folder) as visitor:
         first, second = (visitor.asked(changed(AGES, epsilon="2")) for _ in range(2))
         for number in (first, second):
-            assert "Pay epsilon 2" in visitor.get(f"/release/{number}").text
+            assert "Spend epsilon 2" in visitor.get(f"/release/{number}").text
             visitor.start(number)
         visitor.wait_for(first, "made")
         visitor.wait_for(second, "failed")

@@ -49,18 +49,18 @@ def test_the_budget_on_the_pages(folder, spent, epsilon, after):
         assert f"</i>spent: {spent}</li>" in page
         assert f"</i>this table: epsilon {epsilon}</li>" in page
         assert (
-            f"Of a budget of epsilon 3, {spent} is spent, this table costs {epsilon}, "
-            f"{after or 0} would be left."
+            f"Budget: epsilon 3. Spent: {spent}. This table: {epsilon}. "
+            f"Left after it: {after or 0}."
         ) in page
         fits = after is not None
         assert (f"left after it: {after} of 3<" in page) == fits
-        assert ("more than is left of 3<" in page) == (not fits)
-        assert ("does not cover this table" in page) == (not fits)
+        assert ("more than remains of 3<" in page) == (not fits)
+        assert ("is too small for this table" in page) == (not fits)
         assert ('id="release" disabled' in page) == (not fits)
         confirmation = visitor.get(f"/release/{visitor.asked(fields)}").text
         assert f"{3 - spent} of 3 is left now" in confirmation
         assert (f"{after} will be left" in confirmation) == fits
-        assert (f"Pay epsilon {epsilon} and release" in confirmation) == fits
+        assert (f"Spend epsilon {epsilon} and release" in confirmation) == fits
         assert ("that is too little" in confirmation) == (not fits)
         release(visitor, fields, "made" if fits else "failed")
     assert Ledger(folder / "budget.db").spent() == (spent + float(epsilon) if fits else spent)
@@ -78,7 +78,7 @@ def test_the_odds_on_the_pages(folder, person, who, whose, epsilon, right, wrong
     with visit(folder) as visitor:
         fields = changed(AGES, person=person, epsilon=epsilon)
         page = visitor.post("/preview", fields).text
-        assert f"What an attacker can tell about {who}<" in page
+        assert f"What an attacker can learn about {who}<" in page
         assert f"<b>{right} of 100</b> say “took part” if so" in page
         assert f"<b>{wrong} of 100</b> say “took part” if not" in page
         confirmation = visitor.get(f"/release/{visitor.asked(fields)}").text

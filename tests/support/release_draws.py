@@ -39,7 +39,7 @@ from duffdp.mechanisms import (
     Staircase,
     ThresholdedGeometric,
 )
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 
 KNOWN = {
     "exponential",
@@ -130,7 +130,7 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Return
     """Exponential, permute-and-flip and lattice: what reaches the race is the distances, the
     coefficient and the noise."""
     racing: list[Any] = []
-    original = Mechanism.release
+    original = DistanceMechanism.release
 
     def release(self, batch, source):
         racing.append(self)
@@ -144,7 +144,7 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Return
             )
         return [returned(i, 0) for i in range(len(draws) - len(batch), len(draws))]
 
-    patch.setattr(Mechanism, "release", release)
+    patch.setattr(DistanceMechanism, "release", release)
     patch.setattr(mechanism, "race", race)
 
 

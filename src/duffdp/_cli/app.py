@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duffdp._alternatives import use_instead
+from duffdp._parameters import INTERVAL
 from duffdp._text import visible, without_passwords
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
+from duffdp.errors import (
+    UNSET,
+    BudgetExceeded,
+    DuffError,
+    LedgerError,
+    UnsupportedData,
+    charge_told,
+)
 from duffdp.statistics.registry import SUMMARIES
 from duffdp.version import __version__
 
@@ -25,27 +33,30 @@ if TYPE_CHECKING:
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 COMPLETION = "_DUFFDP_COMPLETE"  # set by a shell that completes a line
 
-HELP = """Differentially private medians, quantiles, means, modes and counts of a table.
+HELP = """Differentially private statistics and tables: medians, means, counts and more.
 
-Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used,
+Exit codes: 0 success, 2 wrong usage, 3 budget too small or ledger not usable,
 4 data not readable, 130 stopped.
-Errors are one line; with --debug, anywhere on the line, the traceback follows."""
+An error is one line; add --debug to any command to see the traceback."""
 
 STATISTIC_COMMANDS = {name.replace("_", "-"): name for name in SUMMARIES}
 # The module and the summary of each other command: `duffdp --help` loads none of them.
 OTHER_COMMANDS = {
     "release": ("plans", "Make the releases of a plan."),
-    "table": ("plans", "Make one table: groups down, statistics across, a count for each group."),
+    "table": (
+        "plans",
+        "Make one table: a row for each group, columns for its count and other statistics.",
+    ),
     "columns": ("extras", "List the columns of a file with their declared types."),
     "profile": (
         "profile",
-        "Show what the fields of every column can be read as, quartiles, and bounds to use.",
+        "Take a first look: how fields can be read, quartiles, and bounds to use, for epsilon.",
     ),
     "studio": ("extras", "Plan a table in the browser, release it, and write a report."),
     "preview": ("planning", "Show the expected error of each mechanism."),
-    "epsilon-for": ("planning", "Find the smallest epsilon that is accurate enough."),
+    "epsilon-for": ("planning", "Find the smallest epsilon for a required accuracy."),
     "ledger": ("ledger", "Create, show and verify privacy budgets."),
-    "check-engine": ("extras", "Check whether a database counts exactly."),
+    "check-engine": ("extras", "Check that a database counts exactly."),
     "audit": ("audit", "Check the installed library on this machine."),
     "demo": ("extras", "Write the data files that the documentation uses, with their licenses."),
     "paper": ("extras", "Run the experiments of the paper."),
@@ -237,6 +248,29 @@ def _values_missing(error: click.BadOptionUsage, command: str) -> str:
     return f"{error.format_message()} Try 'duffdp {command} --help'."
 
 
+def _example_of(option: click.Option) -> str:
+    """The advice to pass an option, after a period; empty if nothing is known about it."""
+    from duffdp._cli.dialects import COMMAND_LINE, PARAMETERS
+
+    parameter = PARAMETERS.get(option.name or "")
+    if parameter is None or parameter.option != option.opts[0] or parameter.example is UNSET:
+        return ""
+    return f". Pass for example {COMMAND_LINE.assignment(parameter.name, parameter.example)}"
+
+
+def _option_not_taken(error: click.NoSuchOption, command: str) -> str:
+    """The line about an option that only other commands have; empty for an unknown one."""
+    from duffdp._cli.dialects import PARAMETERS
+    from duffdp.statistics.registry import statistic_spec
+
+    if error.option_name not in {parameter.option for parameter in PARAMETERS.values()}:
+        return ""
+    reason, name = "", STATISTIC_COMMANDS.get(command)
+    if name is not None and error.option_name == INTERVAL.option:
+        reason = f": {statistic_spec(name).no_interval_reason}"
+    return f"{command} has no {error.option_name}{reason}. Try 'duffdp {command} --help'."
+
+
 def _failure(error: BaseException, words: list[str], *, charged: bool) -> tuple[int, str]:
     """The exit code and the line of an error. After a charge nobody is advised to run the command
     again, because that would be charged again.
@@ -245,10 +279,16 @@ def _failure(error: BaseException, words: list[str], *, charged: bool) -> tuple[
         return STOPPED, ""
     if isinstance(error, click.BadOptionUsage) and words[0] in COMMANDS:
         return USAGE, _values_missing(error, words[0])
+    if isinstance(error, click.NoSuchOption) and words[0] in COMMANDS:
+        text = _option_not_taken(error, words[0])
+        if text:
+            return USAGE, text
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = "duffdp" if context is None else context.command_path
         text = error.format_message().rstrip(".")
+        if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+            text += _example_of(error.param)
         return USAGE, f"{text}{'' if text.endswith(('?', ')')) else '.'} Try '{path} --help'."
     if isinstance(error, DuffError):
         from duffdp._cli.dialects import COMMAND_LINE, PLAN

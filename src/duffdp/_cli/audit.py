@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 LAWS_TEXT = """
 Checked on this machine, with the installed code:
-- for every pair of neighbouring data sets of up to {most} records on a domain of {size} values,
+- for every pair of neighboring data sets of up to {most} records on a domain of {size} values,
   that the probabilities of all outputs differ by a factor of at most e^epsilon (exact
   enumeration, no sampling);
-- that {draws} draws from the operating system's randomness follow the stated law (a correct
-  sampler fails once in 10^9 runs).
+- that {draws} draws from the operating system's randomness follow the stated distribution (a
+  correct sampler fails once in 10^9 runs).
 Not checked: larger data sets and domains (docs/explanation/guarantee.md has the proofs); the
 randomness of the operating system; how long a release takes; whether your bounds, keys and
-categories are public; whether one person has more rows than you say; several quantiles together,
+categories are public; whether a person has more rows than declared; several quantiles together,
 counts and graphs (their tests enumerate them); the engines that read tables; the ledger
 ('duffdp ledger verify' does that)."""
 
 FROM_OUTSIDE = """
 Each line: {draws} real releases, by the operating system's randomness, for each of two data sets
-that differ in one row, one row of a group, one person with several rows, or one edge. Half of them
-chose the event that tells the two apart best, the other half counted it; with 95 % confidence
-nothing below the bound explains the counts. All releases had epsilon 1. A line fails if its bound
-is above 1 with a confidence that a sound library misses in one line of one audit in a million.
-A bound far below 1 is no fault: these draws and these data do not show more. More draws do."""
+that differ in one row, one row of a group, one person with several rows, or one edge. Half of the
+releases choose the event that distinguishes the data sets best, and the other half count it. The
+counts show with 95% confidence that epsilon is at least the bound. All releases have epsilon 1. A
+line fails if its bound is above 1, at a confidence at which a sound library fails one line in one
+audit of a million. A bound far below 1 is not a fault: more draws would give a larger one."""
 REPLAYED_TEXT = """
 Each line: one call on two data sets that differ in one record or one person. The second run
 received the numbers that the first one drew. Checked: the evidence of every draw moves by at most
@@ -49,24 +49,24 @@ FAILED_TEXT = "\nA check FAILED: do not release with this installation."
     "--draws",
     type=click.IntRange(min=2),
     default=1000,
-    help="With --lower-bound: releases of each data set.",
+    help="With --lower-bound: the number of releases for each data set.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(min=1),
     show_default="all cores",
-    help="With --lower-bound: how many to run at once.",
+    help="With --lower-bound: the number of parallel processes.",
 )
 @click.option(
     "--replay",
     is_flag=True,
-    help="Run calls on neighboring data with the same draws and compare all that differs.",
+    help="Run calls on neighboring data with the same draws and compare the results.",
 )
 @click.option(
     "--rows",
     type=click.IntRange(min=10),
     default=100_000,
-    help="With --replay: rows of the synthetic table.",
+    help="With --replay: the number of rows of the synthetic table.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def audit(
@@ -79,17 +79,19 @@ def audit(
 ) -> None:
     """Check the installed library on this machine.
 
-    Checks exact privacy on small domains, and real draws against their distribution; prints what
-    was checked and what was not. With --lower-bound every statistic is attacked from the outside
-    instead. With --replay every statistic is replayed on neighbors of a synthetic table, or of
-    your own data.
+    Computes the exact privacy loss on small domains, compares real draws with their distribution,
+    and prints what was checked and what was not. With --lower-bound, attacks real releases of every
+    statistic instead. With --replay, replays every statistic on neighbors of a synthetic table, or
+    one command on neighbors of your own data.
 
     COMMAND: with --replay, another command with its data and options, such as
     median people.csv --column age --bounds 0 120 --epsilon 1, or release plan.toml. Nothing is
     charged or released.
     """
     if command and not replay:
-        raise click.UsageError("a command needs --replay.")
+        raise click.UsageError(
+            "a command can only be audited with --replay. Write duffdp audit --replay COMMAND."
+        )
     if replay:
         sound = _replay(command, rows)
     else:
@@ -151,7 +153,7 @@ def _attack(draws: int, processes: int | None) -> bool:
             rows.append(
                 {
                     "statistic": case.title,
-                    "neighbours": case.family,
+                    "neighbors": case.family,
                     "epsilon is at least": f"{max(bound.epsilon(), 0.0):.3f}",
                     "": "ok" if stays_below(bound, case_count) else "FAILED",
                 }
@@ -163,7 +165,7 @@ def _attack(draws: int, processes: int | None) -> bool:
 
 
 def _check_laws() -> bool:
-    """Check all laws and draws; True if all are as they should be."""
+    """Check all output distributions and draws; True if all are right."""
     from duffdp._cli.output import table
     from duffdp.audit import draw_deviation, largest_loss
     from duffdp.audit.cases import mechanism_cases

@@ -43,7 +43,8 @@ def _shell_name(shell: str) -> str:
     name = shell or Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPT_PLACES:
         raise DuffError(
-            f"completion is for {', '.join(SCRIPT_PLACES)}, got {name or 'no shell'!r}. Pass "
+            f"completion is available for {', '.join(SCRIPT_PLACES)}, got "
+            f"{name or 'no shell'!r}. Pass "
             "for example --install-completion bash."
         )
     return name

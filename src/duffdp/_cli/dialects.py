@@ -14,7 +14,7 @@ from typing import Any
 from duffdp import _parameters as parameters
 from duffdp._parameters import Parameter
 
-_PARAMETERS = {
+PARAMETERS = {
     parameter.name: parameter
     for parameter in vars(parameters).values()
     if isinstance(parameter, Parameter)
@@ -28,18 +28,20 @@ class CommandLineDialect:
         """The option, or the argument in capitals."""
         if name in ("data", "edges"):
             return name.upper()
-        parameter = _PARAMETERS.get(name)
+        parameter = PARAMETERS.get(name)
         option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
         return option.partition("/")[0]
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The option with its value, quoted for a shell."""
-        option, parameter = self.mention(name), _PARAMETERS.get(name)
+        option, parameter = self.mention(name), PARAMETERS.get(name)
         if value is True:
             return option
         if value is None or value is False:
             other = "" if parameter is None else parameter.option.partition("/")[2]
             return other or f"no {option}"
+        if isinstance(value, Mapping) and parameter is not None and "=" in parameter.metavar:
+            return f"{option} {','.join(f'{key}={part}' for key, part in value.items())}"
         if isinstance(value, Mapping):  # a list for each column
             return " ".join(self.assignment(name, part) for part in value.values())
         if not isinstance(value, list | tuple):
@@ -58,7 +60,7 @@ class PlanDialect:
         """The key."""
         return name
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The key with its value."""
         if isinstance(value, Mapping):
             lines = " and ".join(f"{key} = {_toml(part)}" for key, part in value.items())
@@ -80,7 +82,9 @@ def _comma_list(values: list[Any]) -> str:
     return line.getvalue()
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_toml(part)}' for key, part in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)

@@ -25,9 +25,9 @@ DEMO_FILES = ("adult.parquet", "visits.csv", "vertebral_column.csv", "education.
 def studio(file: str | None, port: int, no_browser: bool) -> None:
     """Plan a table in the browser, release it, and write a report.
 
-    FILE: the data, a file in this folder; it can be chosen in the browser too. The studio is a
-    local web app: it listens on 127.0.0.1, its address contains a secret, and it only reads and
-    writes in the folder where it was started. Ctrl-C ends it.
+    FILE: the data, a file in this folder; you can also choose it in the browser. The studio is a
+    local web app. It listens on 127.0.0.1, its address contains a secret, and it reads and writes
+    only in the folder where it was started. Press Ctrl-C to stop it.
     """
     from duffdp._studio.server import serve
 
@@ -47,7 +47,7 @@ def studio(file: str | None, port: int, no_browser: bool) -> None:
 def columns(data: str, **options: Any) -> None:
     """List the columns of a file with their declared types.
 
-    FILE: as the statistics take it. No record is read, and it costs no epsilon.
+    FILE: a file, folder or table, as for the statistics. Reads no record and costs no epsilon.
     """
     from duffdp._cli.dialects import COMMAND_LINE
     from duffdp._cli.output import table
@@ -67,12 +67,12 @@ def columns(data: str, **options: Any) -> None:
 @click.argument("address")
 @click.option("--out", type=FILE, help="Write the result into this file, as JSON.")
 def check_engine(address: str, out: Path | None) -> None:
-    """Check whether a database counts exactly.
+    """Check that a database counts exactly.
 
     ADDRESS: postgresql://user@host/database, mysql://..., sc://host:port for Spark Connect, or any
-    other address that ibis takes. Public records that databases are known to misread are written
-    into a temporary table, counted in every way and compared with exact counts. No other table is
-    read, and it costs no epsilon. The exit code is 1 if an answer was wrong.
+    other address that ibis accepts. Writes public records that databases are known to misread into
+    a temporary table, counts them in every way, and compares the counts with exact ones. Reads no
+    other table and costs no epsilon. The exit code is 1 if an answer was wrong.
     """
     import json
 
@@ -117,16 +117,20 @@ def _demo_folder() -> Path:
 @click.command()
 @click.option("--out", required=True, type=FILE, help="The folder for paper.md and its figures.")
 @click.option(
-    "--data", required=True, type=FILE, help="The file vertebral_column.csv of the source."
+    "--data",
+    required=True,
+    type=FILE,
+    help="The file demo/vertebral_column.csv, which duffdp demo writes.",
 )
 def paper(out: Path, data: Path) -> None:
     """Run the experiments of the paper.
 
-    Writes figures, tables, and a page that compares each claim with the measurement.
+    Writes figures, tables, and paper.md, which compares each claim with the measurement.
     """
     if not data.is_file():
         raise DuffError(
-            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv of the source."
+            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv, which "
+            "duffdp demo writes."
         )
     for package in ("scipy", "matplotlib", "rich"):
         load(package, "paper")

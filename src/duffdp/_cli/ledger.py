@@ -30,7 +30,7 @@ def ledger() -> None:
 )
 @click.argument("path", metavar="LEDGER", type=FILE)
 def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
-    """Create a budget, in a new file or for another data set in an existing one.
+    """Create a privacy budget, in a new file or for another data set in an existing file.
 
     LEDGER: the file.
     """
@@ -43,12 +43,13 @@ def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
 
 @ledger.command(
     params=[
-        option(DATASET, help="Which data set of the ledger to show, if it has several."),
+        option(DATASET, help="The data set to show, if the ledger has several."),
         option(
             DELTA,
             default=None,
             required=False,
-            help="Also show the smaller total of all charges at this delta.",
+            help="Also show the total epsilon of all charges at this delta, which is often "
+            "smaller.",
         ),
         click.Option(
             ["listing_format", "--format", "-f"],
@@ -99,7 +100,10 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
     ]
     captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {remaining:.12g} left"]
     if delta is not None:
-        captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
+        captions.append(
+            f"all charges together: epsilon {total:.6g} at delta {delta:g}, if their number and "
+            "epsilons were fixed beforehand"
+        )
     table(rows, captions)
 
 
@@ -125,9 +129,9 @@ def _list_datasets(path: Path, names: list[str], listing_format: str) -> None:
 
 @ledger.command()
 @click.argument("path", metavar="LEDGER", type=FILE)
-@click.option("--head", help="The last hash of an earlier check, kept elsewhere.")
+@click.option("--head", help="The last hash from an earlier check, to detect removed entries.")
 def verify(path: Path, head: str | None) -> None:
-    """Replay the whole ledger: every hash and every sum.
+    """Check the whole ledger: every hash and every sum.
 
     LEDGER: the file.
     """

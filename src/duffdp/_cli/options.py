@@ -35,8 +35,10 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
         try:
             return value(text)
         except DuffError as error:
-            hint = ". A number has a point, and several have spaces between them"
-            self.fail(f"{str(error).rstrip('.')}{hint if ',' in text else ''}", param, ctx)
+            fix = ""
+            if param is not None and param.nargs == 2 and "," in text:
+                fix = f". Write {param.opts[0]} {' '.join(text.split(',', 1))}"
+            self.fail(f"{str(error).rstrip('.')}{fix}", param, ctx)
 
 
 class Choices(click.Choice):  # type: ignore[type-arg]
@@ -59,6 +61,7 @@ class NamedOption(click.Option):
         return f"'{self.opts[0]}'"
 
 
+NUMBERS = ("whole numbers", "1..999")
 PATTERN_WAYS = ("pattern", "numbers", "days")  # before a colon, instead of a list of keys
 
 
@@ -76,7 +79,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
             fix = ""
             if param is not None and param.multiple and len(parts) > 1:
                 fix = f" Write {' '.join(f'{param.opts[0]} {part.strip()}' for part in parts)}."
-            return self.fail(f"{text!r} is not a valid float.{fix}".rstrip("."), param, ctx)
+            return self.fail(f"{text!r} is not a number.{fix}".rstrip("."), param, ctx)
 
 
 FILE = click.Path(path_type=Path)
@@ -115,7 +118,7 @@ def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
 PIPE_OPTION = click.Option(
     ["--pipe"],
     type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
-    help="The format of piped data; CSV and Parquet are recognized by their header.",
+    help="The format of piped data. CSV and Parquet are recognized without it.",
 )
 READING_OPTIONS = (
     PIPE_OPTION,
@@ -132,8 +135,8 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         click.Option(
             ["result_format", "--format", "-f"],
             type=click.Choice(list(formats)),
-            help="How to write the result. Without it, the ending of --out decides; on the "
-            "terminal it is a table.",
+            help="The format of the result. By default that of the ending of --out, or a table on "
+            "the terminal.",
         ),
         click.Option(
             ["--out", "-o"], type=FILE, help="Write to this file instead of the terminal."
@@ -154,7 +157,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             ["--all-digits"],
             is_flag=True,
             default=False,
-            help="Write CSV with all digits, not rounded by the error.",
+            help="Write CSV with all digits instead of rounding numbers by their error.",
         ),
         click.Option(
             ["--report"],
@@ -167,11 +170,11 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             help="Also write an entry for the OpenDP deployments registry: entry.yaml.",
         ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
-        click.Option(["--author"], help="Who made the report; printed as it is."),
+        click.Option(["--author"], help="The author of the report, printed unchanged."),
         click.Option(
             ["--engine-check"],
             type=FILE,
-            help="A result of check-engine, whose first line the report prints.",
+            help="A result of check-engine; the report prints its first line.",
         ),
         option(EXPLAIN),
         option(QUIET),
@@ -191,9 +194,9 @@ def read_options(
         if text is None or text == () or parameter.name in ("by", "keys"):
             continue
         if parameter.kind == "list":
-            values[parameter.name] = read_list(text)
+            values[parameter.name] = read_list(text, parameter.name)
         elif parameter.kind == "values":
-            values[parameter.name] = [value(part) for part in read_list(text)]
+            values[parameter.name] = [value(part) for part in read_list(text, parameter.name)]
         else:
             values[parameter.name] = text
     if "digits" in values:
@@ -208,13 +211,15 @@ def read_options(
     return values | read_groups(options.get("by") or (), options.get("keys") or ())
 
 
-def read_list(text: str) -> list[str]:
-    """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
+def read_list(text: str, name: str = KEYS.name) -> list[str]:
+    """The values of a list with commas, quoted like CSV; or the lines of @FILE. Errors are about
+    the parameter `name`.
+    """
     if not text.startswith("@"):
         return comma_list(text)
     from duffdp._engines.keys import read_lines
 
-    return read_lines(text[1:])
+    return read_lines(text[1:], name)
 
 
 def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
@@ -236,8 +241,8 @@ def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
         )
     if len(lists) > len(names):
         raise DuffError(
-            f"got {len(lists)} lists of keys for {len(names)} columns of groups. All groups of one "
-            "column go into one list: ",
+            *(Argument("keys"), " must be passed once for each ", Argument("by")),
+            f", got {len(lists)} and {len(names)}. Write all groups of one column as one list: ",
             *(Argument("keys", lists), "."),
         )
     return {"by": names, "keys": dict(zip(names, map(_keys_of_column, lists), strict=True))}
@@ -260,7 +265,14 @@ def _keys_of_column(text: str) -> Any:
     if way == "pattern":
         return Pattern(key_text)
     ends = key_text.split("..")
-    return Pattern(days=ends) if way == "days" else Pattern(numbers=list(map(value, ends)))
+    try:
+        return Pattern(days=ends) if way == "days" else Pattern(numbers=list(map(value, ends)))
+    except DuffError:
+        kind, example = ("dates", "2024-01-01..2024-12-31") if way == "days" else NUMBERS
+        raise DuffError(
+            *(Argument("keys"), f" with {way}: must have two {kind}, the smaller one first, got "),
+            *(f"{key_text!r:.40}. Pass for example ", Argument("keys", f"{way}:{example}"), "."),
+        ) from None
 
 
 def _file_and_column(text: str) -> tuple[str, str]:

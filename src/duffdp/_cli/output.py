@@ -210,7 +210,8 @@ class Output(ABC, Generic[Result]):
         except Exception as error:
             places = [str(path) for path in (out, report) if path is not None]
             raise DuffError(
-                f"a result like this cannot be written to {' and '.join(places) or 'the terminal'} "
+                "a result of this kind cannot be written to "
+                f"{' and '.join(places) or 'the terminal'} "
                 f"({type(error).__name__}). Nothing was charged. Choose another format, and report "
                 "what --debug prints."
             ) from error
@@ -230,8 +231,8 @@ class Output(ABC, Generic[Result]):
                 print(self.csv_text(result))  # it is paid for
                 reason = getattr(error, "strerror", None) or type(error).__name__
                 raise DuffError(
-                    f"cannot write {str(out)!r} ({reason}). The result was made; it is on standard "
-                    "output."
+                    f"cannot write {str(out)!r} ({reason}). The release was made and is printed "
+                    "on standard output instead."
                 ) from error
             place = "on standard output" if out is None else f"in {str(out)!r}"
             if report is not None:
@@ -505,20 +506,20 @@ def _covered(release: Release) -> str:
     """The words about intervals, if there are any."""
     if release.columns[0].kind == "distribution":
         return (
-            f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
-            "hold all exact quantiles of the records at once"
-            f"{', in each group' if release.grouped else ''}"
+            f"; low and high contain all exact quantiles of the records at once with "
+            f"{100 * release.cells[0][0].confidence:.6g}% probability"
+            f"{', for each group' if release.grouped else ''}"
         )
     if release.confidence is None:
         return ""
     records = "the records" if release.unit.kind != "person" else "the rows that were picked"
-    subjects = {"data": records, "population": "the population they were drawn from"}
-    scope = ", in each group" if release.grouped else ""
+    subjects = {"data": records, "population": "the population they were sampled from"}
+    scope = ", for each group" if release.grouped else ""
     if release.simultaneous:
-        scope = f", in all {'groups' if release.grouped else 'of them'} together"
+        scope = f", for all {'groups' if release.grouped else 'numbers'} at once"
     return (
-        f"; in brackets: with {100 * release.confidence:.6g} % probability the exact answer for "
-        f"{subjects[release.covers or 'data']}{scope}"
+        f"; brackets contain the exact answer for {subjects[release.covers or 'data']} with "
+        f"{100 * release.confidence:.6g}% probability{scope}"
     )
 
 
@@ -548,7 +549,7 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
         out.write_text(text + "\n", encoding="utf-8")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, dt.timedelta):
         return str(value)
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
@@ -570,7 +571,7 @@ def _csv(rows: Rows, out: Path | None, style: CsvStyle) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _csv_cell(value: Any, decimal: str) -> Any:
+def _csv_cell(value: object, decimal: str) -> Any:
     cell = as_json(value)
     return str(cell).replace(".", decimal) if isinstance(value, float | Decimal) else cell
 

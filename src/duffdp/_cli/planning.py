@@ -51,7 +51,9 @@ SHARED = (
     option(WHERE),
     *READING_OPTIONS[1:],
     *(option(parameter, required=False, default=None) for parameter in STATISTIC_PARAMETERS),
-    option(BOUNDS, help=f"{BOUNDS.help} For shares and histograms, those of a named shape."),
+    option(
+        BOUNDS, help=f"{BOUNDS.help} For shares and histograms, the range of a named distribution."
+    ),
     *map(option, PUBLIC[1:]),
     *(option(parameter, required=False) for parameter in (*SAMPLE, HALF_BETWEEN)),
 )
@@ -66,7 +68,7 @@ DATA_ARGUMENT = click.Argument(["data"], metavar="DATA", type=click.Path())
             type=float,
             multiple=True,
             required=True,
-            help="The total privacy loss; may be repeated.",
+            help="The privacy loss in total; may be repeated.",
         ),
         *SHARED,
         click.Option(
@@ -86,8 +88,9 @@ def preview(
 ) -> None:
     """Show the expected error of each mechanism.
 
-    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
-    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    DATA: a distribution (normal, uniform, skewed, ages or beta, with --n), or a file of PUBLIC
+    records (with --column, or --x and --y). With a file the result is NOT PRIVATE: use public or
+    synthetic records.
     """
     from duffdp import _planning as planning
     from duffdp._planning.previews import default_mechanisms
@@ -115,20 +118,22 @@ def preview(
     "epsilon-for",
     params=[
         DATA_ARGUMENT,
-        click.Option(["--within"], type=float, help="How far from the truth an answer may be."),
+        click.Option(["--within"], type=float, help="The largest error that you accept."),
         click.Option(
             ["--probability", "-p"],
             type=float,
-            help="How often an answer must be within that distance; 0.95 by default.",
+            help="The probability with which the error must be within --within; 0.95 by default.",
         ),
         click.Option(
             ["--width"],
             type=float,
-            help="Or how wide the interval may be on average (with --interval).",
+            help="Or the largest mean width of the interval (with --interval).",
         ),
         *SHARED,
         click.Option(
-            ["--output"], metavar="NAME", help="One of several numbers; without it, each of them."
+            ["--output"],
+            metavar="NAME",
+            help="The number that must be accurate, if a release has several; all by default.",
         ),
         click.Option(
             ["--mechanism"], default="best", metavar="NAME", help="best, duff or a baseline."
@@ -143,10 +148,11 @@ def epsilon_for(
     mechanism: str,
     **options: Any,
 ) -> None:
-    """Find the smallest epsilon that is accurate enough.
+    """Find the smallest epsilon for a required accuracy.
 
-    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
-    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    DATA: a distribution (normal, uniform, skewed, ages or beta, with --n), or a file of PUBLIC
+    records (with --column, or --x and --y). With a file the result is NOT PRIVATE: use public or
+    synthetic records.
     """
     from duffdp import _planning as planning
 
@@ -185,7 +191,10 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     for name in FILE_OPTIONS:
         if options[name] is not None:
             raise DuffError(
-                *(Argument(name), f" is for the records of a file, got the shape {data!r}. Leave "),
+                *(
+                    Argument(name),
+                    f" can only be used with a file, got the distribution {data!r}. Leave ",
+                ),
                 "it out.",
             )
     return request | parameters | {"data": data}
@@ -199,6 +208,7 @@ def _file_records(
 ) -> dict[str, Any]:
     """The records of a file, and the values of its columns that were written as text."""
     from duffdp._cli.source import data_source, open_source
+    from duffdp._engines.addresses import printable
     from duffdp._engines.sql.query import OpenSources
     from duffdp._engines.table import read_columns
     from duffdp._pipeline.request import ReleaseRequest
@@ -209,8 +219,12 @@ def _file_records(
     column = options["column"]
     if column is None and not spec.of_pairs:
         raise DuffError(
-            *("a file needs ", Argument("column"), "; without records pass one of "),
-            *(f"{', '.join(SHAPES)} and ", Argument("n"), "."),
+            *(
+                f"{printable(options['data'])!r:.60} is not one of {', '.join(SHAPES)}, which "
+                "take ",
+                Argument("n"),
+            ),
+            *(". For a file of public records pass ", Argument("column"), " as well."),
         )
     check_parameter_names(spec, statistic_options)
     name, parameters = spec.for_parameters(statistic_options)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 CHECK = click.Option(
     ["--check"],
     is_flag=True,
-    help="Show the cost and the rows of each result; no data are read and nothing is charged.",
+    help="Only show the cost and the number of rows of each result; no row is read.",
 )
 
 
@@ -60,7 +60,7 @@ def release(plan: Path, **options: Any) -> None:
 )
 @click.argument("plan", type=FILE)
 def table(plan: Path, **options: Any) -> None:
-    """Make one table: groups down, statistics across, a count for each group.
+    """Make one table: a row for each group, columns for its count and other statistics.
 
     PLAN: a TOML file with source, epsilon, statistics, bounds, by and keys. One epsilon covers
     the table. Everything is checked first, and the ledger is charged for all of the table or for

@@ -27,21 +27,21 @@ OF_RELEASES = ("registry", "engine_check", "explain")  # a profile is no deploym
         click.Argument(["data"], metavar="DATA", type=click.Path()),
         option(EPSILON),
         click.Option(
-            ["--columns"], metavar="A,B,...", help="The columns to profile; all without it."
+            ["--columns"], metavar="A,B,...", help="The columns to profile; all by default."
         ),
         click.Option(
             ["--bounds"],
             multiple=True,
             nargs=3,
             metavar="COLUMN LOWER UPPER",
-            help="Public bounds of a column, to see the share inside; may be repeated.",
+            help="Public bounds of a column, to release the share inside them; may be repeated.",
         ),
         *map(option, (BY, KEYS, WHERE, UNIT, CONTRIBUTIONS)),
         *READING_OPTIONS,
         *LEDGER_OPTIONS,
         *(one for one in output_options(TABLE_FORMATS) if one.name not in OF_RELEASES),
     ],
-    help="Show what the fields of every column can be read as, quartiles, and bounds to use."
+    help="Take a first look: how fields can be read, quartiles, and bounds to use, for epsilon."
     f"\n\nDATA: {DATA.help}",
 )
 def profile(**options: Any) -> None:

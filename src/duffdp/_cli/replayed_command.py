@@ -73,7 +73,7 @@ def _read_command(words: Sequence[str]) -> _Call:
         checked = check_options(spec, options)
         source = options["data"] if spec.of_graphs else data_source(options)
 
-        def run(data: Any, rng: object) -> Any:
+        def run(data: object, rng: object) -> Any:
             sources = OpenSources()
             request = with_values(checked, data, sources)
             prepared = PreparedRelease.of(request, data, rng, sources)

@@ -71,15 +71,15 @@ def open_source(source: Source, pipe_format: str | None = None) -> Iterator[Sour
     if path != PIPE:
         if pipe_format is not None:
             raise DuffError(
-                f"--pipe is the format of piped data, got the file {printable(path)!r}. Leave it "
+                f"--pipe can only be used with piped data, got the file {printable(path)!r}. "
+                "Leave it "
                 "out."
             )
         yield source
         return
     if sys.stdin.isatty():
         raise UnsupportedData(
-            "data are to come from a pipe, but there is none. "
-            "Use: cat people.csv | duffdp median - ..."
+            "- reads data from a pipe, but there is none. Use: cat people.csv | duffdp median - ..."
         )
     with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
         file = Path(folder) / f"piped.{pipe_format or _format_by_header()}"
@@ -98,13 +98,13 @@ def _format_by_header() -> str:
         return "parquet"
     if start.lstrip()[:1] in (b"", b"{", b"["):
         raise UnsupportedData(
-            "the pipe begins without a header. Pass --pipe jsonl for JSON lines; CSV needs a first "
-            "line with the names of its columns."
+            "the piped data have no header. Pass --pipe jsonl for JSON lines. CSV needs a first "
+            "line with the column names."
         )
     return "csv"
 
 
-def open_ledger(path: Any, dataset: str | None, call_id: str | None) -> Any:
+def open_ledger(path: object, dataset: str | None, call_id: str | None) -> Any:
     """The ledger that the options or a plan name, if any."""
     if path is None:
         if dataset is not None or call_id is not None:

@@ -42,9 +42,8 @@ def read_address(name: str) -> Address:
         )
     if not _SCHEME.match(name):
         raise UnsupportedData(
-            "pass a database address as str, not as Path: a path has no two slashes in a row. "
-            "Pass it as it "
-            f"is, {_FORM!r}."
+            "pass a database address as str, not as Path: a Path cannot hold its two slashes. "
+            f"Write it as text, {_FORM!r}."
         )
     server, table = _split(name)
     public = _without_password(server)
@@ -53,8 +52,8 @@ def read_address(name: str) -> Address:
     named = _TABLE.fullmatch(table)
     if named is None:
         raise UnsupportedData(
-            f"the table of an address is a name, or a schema, a dot and a name, got {table!r}. "
-            "Write a name with dots or quotation marks as in SQL: "
+            f"an address must end in TABLE or SCHEMA.TABLE, got {table!r}. Quote a name with "
+            "dots as in SQL: "
             f"'...{SEPARATOR}clinic.\"people.2024\"'."
         )
     schema, table_name = named.groups()
@@ -110,8 +109,8 @@ def _without_password(server: str) -> str:
     # A sign of a password that was not escaped would make a part of it one of these.
     if "@" in host + database or re.fullmatch(r"[0-9,]*", port) is None:
         raise UnsupportedData(
-            f"the address of the database cannot be read. Write it as {_FORM!r}, and signs such as "
-            "@ : / ? % in a user or a password as %40 %3A %2F %3F %25."
+            f"the address of the database cannot be read. Write it as {_FORM!r}, and characters "
+            "such as @ : / ? % in a user or password as %40 %3A %2F %3F %25."
         )
     user = f"{quote(parts['user'])}@" if "user" in parts else ""
     return f"postgresql://{user}{host}{f':{port}' if port else ''}/{database}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from duffdp._engines.addresses import printable
 from duffdp._engines.libraries import is_table, narwhals
-from duffdp._engines.requests import ColumnRequest, EdgeRecords
+from duffdp._engines.requests import Answer, ColumnRequest, EdgeRecords
 from duffdp._engines.sql.query import Query
 from duffdp.domain import Array, Ints
 from duffdp.errors import DuffError, UnsupportedData
@@ -61,14 +61,14 @@ class EdgeEngine:
     groups = 1
     max_records = 0  # not known before the edges are read; graph statistics do not need it
 
-    def __init__(self, edges: Any) -> None:
+    def __init__(self, edges: object) -> None:
         self._edges = edges
 
     def blocks(self) -> list[Ints]:
         """The one graph."""
         return [np.zeros(1, dtype=np.int64)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         for _, _, request in requests:
             if not isinstance(request, EdgeRecords):
@@ -81,13 +81,11 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError:
-        raise DuffError(
-            "graph statistics need scipy. Install it with: pip install 'duffdp[graph]'"
-        ) from None
+        raise DuffError("graph statistics need scipy. Run: pip install 'duffdp[graph]'.") from None
     return scipy.sparse
 
 
-def read_edges(edges: Any) -> Graph:
+def read_edges(edges: object) -> Graph:
     """The simple graph of the edges, each read individually.
 
     Nodes are whole numbers of any sign. Self-loops and what is not two whole numbers are dropped;
@@ -112,7 +110,7 @@ def check_edges(edges: Any) -> None:
     edge.
     """
     if isinstance(edges, Query):
-        raise UnsupportedData("edges take no query. Pass the table of edges itself.")
+        raise UnsupportedData("edges cannot come from a query. Pass the table of edges itself.")
     if isinstance(edges, str | os.PathLike):
         with _open_file(edges):
             return
@@ -126,7 +124,7 @@ def check_edges(edges: Any) -> None:
         _from_records(edges)
 
 
-def _pairs(edges: Any) -> Array:
+def _pairs(edges: object) -> Array:
     """Any edge list as an array of two columns of whole numbers."""
     if isinstance(edges, str | os.PathLike):
         return _from_file(edges)
@@ -148,12 +146,12 @@ def _pairs(edges: Any) -> Array:
     return edges
 
 
-def _check_type(is_integer: bool, dtype: Any) -> None:
+def _check_type(is_integer: bool, dtype: object) -> None:
     if not is_integer:
         raise UnsupportedData(f"edges must be whole node numbers, got dtype {dtype}. {_FIX}")
 
 
-def _from_records(edges: Any) -> Array:
+def _from_records(edges: object) -> Array:
     """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no
     edge.
     """
@@ -190,7 +188,7 @@ def _whole_numbers(pairs: list[tuple[int, int]]) -> Array:
         return np.fromiter(chain.from_iterable(pairs), object, count).reshape(-1, 2)
 
 
-def _from_frame(edges: Any, rows: int | None = None) -> Array:
+def _from_frame(edges: object, rows: int | None = None) -> Array:
     """A frame with two columns of an integer type; a missing number makes no edge."""
     nw = narwhals()
     try:

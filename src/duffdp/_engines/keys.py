@@ -76,10 +76,11 @@ class CodeBook:
 
     def __init__(self, path: str | os.PathLike[str], *, key: str, label: str | None = None) -> None:
         columns = [key] if label is None else [key, label]
-        read = _of_path(columns, path)
+        read = _of_path(columns, path) if is_path(path) and is_table_name(os.fspath(path)) else None
         if not isinstance(read, FileKeys) or any(len(row) != len(columns) for row in read.rows):
             raise DuffError(
-                f"a code book is a table with a column of keys, got {str(path)!r:.200}. Pass for "
+                f"a code book must be a table with a column of keys, got {str(path)!r:.200}. "
+                "Pass for "
                 "example CodeBook('codes.csv', key='code', label='text')."
             )
         self.path, self._written = read.path, bool(read.written)
@@ -93,7 +94,7 @@ class CodeBook:
         texts = all(isinstance(parameters[name], str) for name in names)
         if "key" not in names or set(names) != set(parameters) or not texts:
             raise DuffError(
-                f"a code book has {CODE_BOOK}, key and label, got "
+                f"a code book must have {CODE_BOOK} and key, and may have label, got "
                 f"{', '.join(map(str, parameters)):.60}. "
                 'Write for example {file = "codes.csv", key = "code", label = "text"}.'
             )
@@ -109,7 +110,7 @@ class CodeBook:
         return f"CodeBook({self.path!r})"
 
 
-def load_keys(by: Any, keys: Any) -> Any:
+def load_keys(by: object, keys: object) -> Any:
     """The keys with the contents of files instead of their paths."""
     if isinstance(keys, Mapping):
         return {name: _of_part(name, part) for name, part in keys.items()}
@@ -121,7 +122,7 @@ def load_keys(by: Any, keys: Any) -> Any:
     return _of_path(names, keys)
 
 
-def _of_part(name: str, part: Any) -> Any:
+def _of_part(name: str, part: object) -> Any:
     """The keys of one column."""
     if isinstance(part, Mapping):
         if CODE_BOOK not in part:
@@ -141,7 +142,7 @@ def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
             is_data = os.path.realpath(path) == os.path.realpath(os.fspath(data))
         if is_data:
             raise DuffError(
-                *(Argument(name), " must be known without the data, got the data themselves. "),
+                *(Argument(name), " must be known without the data, but these are the data. "),
                 f"Pass a public list{' of the groups' if name == 'keys' else ''}.",
             )
 
@@ -198,14 +199,16 @@ def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
     return FileKeys(name, tuple(map(tuple, key_rows.rows())), written)
 
 
-def read_lines(path: str) -> list[str]:
-    """The lines of a file that lists public values, without empty ones."""
+def read_lines(path: str, parameter: str = KEYS.name) -> list[str]:
+    """The lines of a file that lists public values of a parameter, without empty ones."""
     try:
         text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     except (OSError, ValueError):
         raise DuffError(
-            f"there is no file {path!r:.200} with a list of values. A text is the path of a file "
-            f"or table; pass a list for values themselves, such as [{path!r:.60}]."
+            f"there is no file {path!r:.200} with a list of values. Text is the path of a file; "
+            "for "
+            "values themselves pass ",
+            *(Argument(parameter, [path[:40]]), "."),
         ) from None
     if b"\0" in text:
         raise DuffError(
@@ -224,7 +227,7 @@ class Keys(NamedTuple):
     written: tuple[str, ...] = ()
 
 
-def read_keys(by: tuple[str, ...], keys: Any) -> Keys:
+def read_keys(by: tuple[str, ...], keys: object) -> Keys:
     """Public keys as tuples, in the given order: each once, with a value for each column."""
     rows: Sequence[Row]
     written: tuple[str, ...] = ()
@@ -239,7 +242,8 @@ def read_keys(by: tuple[str, ...], keys: Any) -> Keys:
         if set(keys) != set(by):
             raise DuffError(
                 *(_KEYS, " must have a list for each column of ", _BY, f", {', '.join(by)}, got "),
-                f"{', '.join(map(str, keys)) or 'none'}.",
+                f"{', '.join(map(str, keys)) or 'none'}. Pass for example ",
+                *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
             )
         parts = [read_keys((name,), keys[name]) for name in by]
         rows = [sum(parts_of_key, ()) for parts_of_key in product(*(part.rows for part in parts))]
@@ -252,7 +256,7 @@ def read_keys(by: tuple[str, ...], keys: Any) -> Keys:
     return Keys(_checked(by, rows, quoted), written)
 
 
-def _rows(by: tuple[str, ...], keys: Any) -> Sequence[Row]:
+def _rows(by: tuple[str, ...], keys: object) -> Sequence[Row]:
     """Keys that are lists, frames, series or types."""
     if isinstance(keys, list | tuple | range):
         return _one_by_one(keys)
@@ -288,7 +292,7 @@ def _one_by_one(keys: list[Any] | tuple[Any, ...] | range) -> Sequence[Row]:
     return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
 
 
-def _declared(keys: Any) -> list[Any] | None:
+def _declared(keys: object) -> list[Any] | None:
     """The values that a type lists; None for what is no type."""
     if isinstance(keys, type) and issubclass(keys, enum.Enum):
         return [member.value for member in keys]
@@ -301,8 +305,8 @@ def _declared(keys: Any) -> list[Any] | None:
     if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:
         raise DuffError(
             _KEYS,
-            f" must be known without the data, and the type {kind.__name__} declares no values: "
-            "such columns list what is in them. Pass a list, a polars.Enum or a "
+            f" must be known without the data, but a {kind.__name__} lists the values that are "
+            "in the data. Pass a list, a polars.Enum or a "
             "pandas.CategoricalDtype with its categories.",
         )
     return list(listed)
@@ -339,8 +343,14 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
                 _KEYS, f" must be plain values such as text or numbers, got {row!r:.60}."
             )
         if any(part is None or part != part for part in row):
-            shown_row = f"got {row!r}" if quoted else "got a frame or series with some"
-            raise DuffError(_KEYS, f" must not contain missing values, {shown_row}.")
+            shown_row = f"got {row!r}" if quoted else "got a frame or series with missing values"
+            raise DuffError(
+                *(
+                    _KEYS,
+                    f" must not contain missing values, {shown_row}. Leave them out, or pass ",
+                ),
+                *(Argument("other", "all others"), " to count rows with other keys or none."),
+            )
     if len(set(rows)) < len(rows):
         if not quoted:
             raise DuffError(
@@ -352,6 +362,6 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
         twice = next(row for row, count in Counter(rows).items() if count > 1)
         raise DuffError(
             *(_KEYS, f" must differ from each other, got {', '.join(map(repr, twice))} twice. "),
-            "Leave one out.",
+            "List each key once.",
         )
     return tuple(rows)

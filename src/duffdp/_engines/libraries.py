@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from types import ModuleType
 
 from duffdp.errors import DuffError, UnsupportedData, did_you_mean, quoted_names
 
@@ -25,30 +25,30 @@ LIBRARIES = {
 
 
 @cache
-def narwhals() -> Any:
+def narwhals() -> ModuleType:
     """narwhals, or what to install."""
     try:
         import narwhals as module
     except ImportError:
         raise DuffError(
-            "frames are read through narwhals, which is not installed. Run: pip install "
+            "frames are read with narwhals, which is not installed. Run: pip install "
             "'duffdp[frames]'."
         ) from None
     return module
 
 
-def is_path(data: Any) -> bool:
+def is_path(data: object) -> bool:
     """True if data are named by a path."""
     return isinstance(data, str | os.PathLike)
 
 
-def is_of_library(data: Any) -> bool:
+def is_of_library(data: object) -> bool:
     """True if something is of a library that narwhals knows, or a type that it declares."""
     kind = data if isinstance(data, type) else type(data)
     return kind.__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
-def is_table(data: Any) -> bool:
+def is_table(data: object) -> bool:
     """True if data are a path, or a frame or series of a library that narwhals knows."""
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 

@@ -12,7 +12,14 @@ from duffdp._engines.arrays import read_array
 from duffdp._engines.arrays.records import doubles
 from duffdp._engines.libraries import is_path, is_table, narwhals
 from duffdp._engines.people import Randomness
-from duffdp._engines.requests import ColumnRequest, PairRecords, Pairs, RecordCounts, Request
+from duffdp._engines.requests import (
+    Answer,
+    ColumnRequest,
+    PairRecords,
+    Pairs,
+    RecordCounts,
+    Request,
+)
 from duffdp.domain import Array, Floats, Ints, PublicSet
 from duffdp.errors import UnsupportedData
 
@@ -43,11 +50,11 @@ class PairEngine:
             for at in range(0, self.groups, PAIR_GROUPS)
         ]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         return [self._answer(groups, request) for _, groups, request in requests]
 
-    def _answer(self, groups: Ints, request: Request[Any]) -> Any:
+    def _answer(self, groups: Ints, request: Request[Answer]) -> Answer:
         pairs = [self._pairs[group] for group in groups.tolist()]
         match request:
             case PairRecords():
@@ -124,8 +131,8 @@ class PairColumns:
         (x_length, self._x), (y_length, self._y) = map(_side, ("x", "y"), data)
         if x_length != y_length:
             raise UnsupportedData(
-                "x and y must be of one length, a pair for each record. Pass two columns of one "
-                "table."
+                "x and y must have the same length, because each record is a pair. Pass two "
+                "columns of one table."
             )
 
     def engine(self, randomness: Randomness) -> tuple[PairEngine, int]:
@@ -144,7 +151,7 @@ def _side(name: str, data: Any) -> tuple[int, Callable[[], Floats]]:
     return len(array), lambda: as_doubles(array, missing)
 
 
-def _series(name: str, data: Any) -> tuple[int, Callable[[], Floats]]:
+def _series(name: str, data: object) -> tuple[int, Callable[[], Floats]]:
     nw = narwhals()
     try:
         series = nw.from_native(data, series_only=True)

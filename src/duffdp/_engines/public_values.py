@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from operator import itemgetter
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class PublicValues(NamedTuple):
 
 
 def public_keys(
-    nw: Any,
+    nw: ModuleType,
     engine: Any,
     types: Mapping[str, Any],
     keys: Groups,
@@ -70,15 +71,15 @@ def public_keys(
     if _merged([values for values, _ in spelled]):
         raise DuffError(
             Argument("keys"),
-            f" must differ from each other as values of {', '.join(map(repr, keys.by))}. Leave "
-            "some out.",
+            f" must differ from each other as values of {', '.join(map(repr, keys.by))}. List "
+            "each value once.",
         )
     return PublicValues(
         [values for values, _ in spelled], [at for _, at in spelled], max(places) + 1
     )
 
 
-def _fits_as_it_is(nw: Any, dtype: Any, values: Sequence[Any]) -> bool:
+def _fits_as_it_is(nw: ModuleType, dtype: Any, values: Sequence[Any]) -> bool:
     """True if a column of whole numbers can hold all of these, which are such numbers."""
     if not dtype.is_integer() or set(map(type, values)) != {int}:
         return False
@@ -86,7 +87,7 @@ def _fits_as_it_is(nw: Any, dtype: Any, values: Sequence[Any]) -> bool:
     return bool(lowest <= min(values) and max(values) <= highest)
 
 
-def _plural(nw: Any, dtype: Any) -> str:
+def _plural(nw: ModuleType, dtype: Any) -> str:
     """The word for values of a declared type."""
     if dtype.is_integer():
         return "whole numbers"
@@ -98,7 +99,7 @@ def _plural(nw: Any, dtype: Any) -> str:
 
 
 def public_categories(
-    nw: Any, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
+    nw: ModuleType, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
 ) -> PublicValues:
     """The categories that a column can hold; the others have no records."""
     _check_equality(nw, engine, dtype, column)
@@ -121,23 +122,23 @@ def public_categories(
     )
 
 
-def check_person(nw: Any, engine: Any, dtype: Any, name: str) -> None:
+def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
     """People are told apart by a column whose values are equal or not, whatever the record."""
     unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
-    if unsure or (dtype == nw.Object and not engine.objects):
+    unsure = unsure or (dtype == nw.Object and not engine.objects)
+    if unsure or (dtype == nw.Unknown and not engine.tells_apart(name)):
         raise UnsupportedData(
-            f"the column {name!r} is of type {dtype}, by which people cannot be told apart for "
-            "certain. Name a column of numbers, text or dates, or convert it first."
+            f"the column {name!r} is of type {dtype}, which cannot identify people reliably. Use "
+            "a column of numbers, text or dates, or convert it first."
         )
 
 
-def _check_equality(nw: Any, engine: Any, dtype: Any, name: str) -> None:
+def _check_equality(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
     objects = dtype != nw.Object or engine.objects
     if not objects or not has_known_equality(nw, dtype, engine.nanoseconds):
         raise UnsupportedData(
-            f"the column {name!r} is of type {dtype}, whose values cannot be told apart for "
-            "certain. "
-            f"Groups and categories are columns of {_COMPARABLE}: convert it first."
+            f"the column {name!r} is of type {dtype}, whose values cannot be compared "
+            f"reliably. Groups and categories need columns of {_COMPARABLE}: convert it first."
         )
 
 
@@ -146,7 +147,9 @@ def _merged(values: list[tuple[Any, ...]]) -> bool:
     return len(set(values)) < len(values)
 
 
-def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any], tuple[Any, ...]]:
+def column_values(
+    nw: ModuleType, dtype: Any, untyped: bool = False
+) -> Callable[[Any], tuple[Any, ...]]:
     """A function from a public value to its values in a column of this type: none, one value, or
     its spellings.
 
@@ -174,7 +177,7 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
     return values
 
 
-def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
+def has_known_equality(nw: ModuleType, dtype: Any, nanoseconds: bool = True) -> bool:
     """True if no engine treats two different values of this type as equal, so a row is in at most
     one group.
     """
@@ -200,7 +203,7 @@ def spellings(value: Any) -> tuple[str, ...]:
     return () if text is None else (text,)
 
 
-def _converter(nw: Any, dtype: Any) -> Convert:
+def _converter(nw: ModuleType, dtype: Any) -> Convert:
     if dtype == nw.Object:
         return lambda value: value
     if dtype == nw.Boolean:
@@ -254,7 +257,7 @@ def _moment(dtype: Any) -> Convert:
     return moment
 
 
-def _number(nw: Any, dtype: Any) -> Convert:
+def _number(nw: ModuleType, dtype: Any) -> Convert:
     convert = (
         _integer(nw, dtype)
         if dtype.is_integer()
@@ -274,7 +277,7 @@ def _number(nw: Any, dtype: Any) -> Convert:
     return number
 
 
-def whole_range(nw: Any, dtype: Any) -> tuple[int, int]:
+def whole_range(nw: ModuleType, dtype: Any) -> tuple[int, int]:
     """The least and the largest number of a type of whole numbers."""
     signed = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
     unsigned = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64, nw.UInt128: 128}
@@ -284,7 +287,7 @@ def whole_range(nw: Any, dtype: Any) -> tuple[int, int]:
     return lowest, highest
 
 
-def _integer(nw: Any, dtype: Any) -> Convert:
+def _integer(nw: ModuleType, dtype: Any) -> Convert:
     lowest, highest = whole_range(nw, dtype)
 
     def integer(value: Any) -> int | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from duffdp.domain import Floats, Ints
 
 SQUARED_LEVEL_BITS = 16  # levels whose squares are summed: sums of 2**21 squares fit a double
 
-AnswerT = TypeVar("AnswerT", covariant=True)
-A = TypeVar("A")
-B = TypeVar("B")
+AnswerT = TypeVar("AnswerT", bound="Answer", covariant=True)
+A = TypeVar("A", bound="Answer")
+B = TypeVar("B", bound="Answer")
 Result = TypeVar("Result")
+LevelT = TypeVar("LevelT", int, Ints)
 
 
 class Request(Generic[AnswerT]):
@@ -36,20 +37,19 @@ class Request(Generic[AnswerT]):
 
 #: A computation that needs counts on its way: it yields requests that can be answered together,
 #: receives one answer for each, and returns its result.
-Inquiry = Generator[tuple[Request[Any], ...], tuple[Any, ...], Result]
+Inquiry = Generator[tuple["Request[Answer]", ...], tuple["Answer", ...], Result]
 
 
 def ask(request: Request[A]) -> Inquiry[A]:
-    """Yield one request and return its answer."""
+    """Yield one request and return its answer, which has the type that the request names."""
     (answer,) = yield (request,)
-    result: A = answer
-    return result
+    return cast(A, answer)
 
 
 def ask_both(first: Request[A], second: Request[B]) -> Inquiry[tuple[A, B]]:
     """Yield two requests that one pass over the data may answer."""
     first_answer, second_answer = yield (first, second)
-    return first_answer, second_answer
+    return cast(A, first_answer), cast(B, second_answer)
 
 
 class Ranks(NamedTuple):
@@ -195,9 +195,9 @@ class Quantization(NamedTuple):
     @property
     def top(self) -> int:
         """The level of `high`."""
-        return int(self.of(self.high))
+        return self.of(self.high)
 
-    def of(self, index: Any) -> Any:
+    def of(self, index: LevelT) -> LevelT:
         """The level of a candidate between the two, or of an array of them."""
         return (index - self.low + (1 << self.shift >> 1)) >> self.shift
 
@@ -290,8 +290,21 @@ class PairRecords(Request[list[Pairs]]):
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeRecords(Request[list[Any]]):
+class EdgeRecords(Request[list[object]]):
     """Request for all records that are edges of a graph, as the caller passed them."""
+
+
+#: An answer: one entry for each group, of the type that the class of the request names.
+Answer = (
+    list[GroupedRanks]
+    | list[Sums]
+    | list[Ints]
+    | GroupedCounts
+    | list[int]
+    | list[tuple[int, int]]
+    | list[Pairs]
+    | list[object]
+)
 
 
 class ColumnRequest(NamedTuple):
@@ -299,7 +312,7 @@ class ColumnRequest(NamedTuple):
 
     column: int
     groups: Ints
-    request: Request[Any]
+    request: Request[Answer]
 
 
 class Engine(Protocol):
@@ -318,7 +331,7 @@ class Engine(Protocol):
         answers all groups by the same query.
         """
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request; those that can share a pass over the data do."""
 
 

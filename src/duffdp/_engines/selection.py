@@ -127,16 +127,16 @@ class Selection(NamedTuple):
 
 
 def select(
-    column: Any,
-    by: Any,
-    keys: Any,
-    unit: Any,
+    column: object,
+    by: object,
+    keys: object,
+    unit: object,
     contributions: int = 1,
     pair: tuple[str, str] | None = None,
-    margin: Any = None,
-    where: Any = None,
+    margin: object = None,
+    where: object = None,
     other: str | None = None,
-    levels: Any = None,
+    levels: object = None,
 ) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
@@ -208,7 +208,7 @@ def _check_other(selection: Selection) -> None:
         return
     if level.characters is None and other is None:
         raise DuffError(
-            *(Argument("levels"), " with named groups and keys that are found needs "),
+            *(Argument("levels"), " with named groups and keys of a pattern needs "),
             *(Argument("other"), ", the group of keys that are in none of them. Pass for example "),
             *(Argument("other", "all others"), "."),
         )
@@ -236,7 +236,7 @@ def in_margin(all_groups: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequ
     return groups, tuple(place[part] for part in parts)
 
 
-def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...]:
+def _margin(by: tuple[str, ...], margin: object) -> tuple[str, ...]:
     """The columns of a margin, in the order of `by`: all of them if none are given."""
     if margin is None:
         return by

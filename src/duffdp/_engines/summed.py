@@ -1,16 +1,16 @@
-"""Engine whose groups each combine several groups of another engine; it adds up their counts.
-
-Promise: An answer about a group is the sum of the answers about its parts: the same records count.
+"""Engines for several releases of the same rows: one answers each request once for all of them, and
+one adds up the counts of the groups that a larger group combines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from duffdp._engines.requests import (
+    Answer,
     ColumnRequest,
     Engine,
     GroupedCounts,
@@ -29,7 +29,7 @@ class SharedEngine:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._known: dict[tuple[int, Request[Any]], Any] = {}
+        self._known: dict[tuple[int, Request[Answer]], Answer] = {}
 
     @property
     def groups(self) -> int:
@@ -45,7 +45,7 @@ class SharedEngine:
         """All groups in one piece."""
         return [np.arange(self.groups)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         everyone = np.arange(self.groups)
         unknown = dict.fromkeys(
@@ -86,7 +86,7 @@ class SummedEngine:
         """All groups in one piece."""
         return [np.arange(self.groups)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request, of the sums and counts that add up."""
         asked, sizes = [], []
         for column, groups, request in requests:
@@ -101,20 +101,22 @@ class SummedEngine:
         ]
 
 
-def _taken(answer: Any, groups: Ints) -> Any:
+def _taken(answer: Answer, groups: Ints) -> Answer:
     """The part of an answer that is about some groups."""
     if isinstance(answer, GroupedCounts):
         return answer.take(groups)
-    return [answer[group] for group in groups.tolist()]
+    return cast(Answer, [answer[group] for group in groups.tolist()])
 
 
-def _added(request: Request[Any], answer: Any, sizes: Sequence[int]) -> Any:
+def _added(request: Request[Answer], answer: Answer, sizes: Sequence[int]) -> Answer:
     """The answers about so many parts each, added up."""
     ends = np.cumsum(sizes)
     pairs = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))
     if isinstance(request, LevelSums):
-        return [Sums(*map(sum, zip(*answer[begin:end], strict=True))) for begin, end in pairs]
+        sums = cast(list[Sums], answer)
+        return [Sums(*map(sum, zip(*sums[begin:end], strict=True))) for begin, end in pairs]
     assert isinstance(request, ValueCounts)
+    assert isinstance(answer, GroupedCounts)
     parts = answer.split()
     return GroupedCounts.join(_merged(parts[begin:end]) for begin, end in pairs)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from functools import partial
 from operator import itemgetter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ def source_types(data: Any, columns: Sequence[str], sources: OpenSources) -> dic
     nw = narwhals()
     frame = _as_frame(nw, data, [])
     if isinstance(frame, nw.Series):
-        raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
+        raise UnsupportedData("data is a single series, so it has no columns. Pass a frame.")
     eager = isinstance(frame, nw.DataFrame)
     adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
     return dict(adapter.schema)
@@ -480,9 +481,9 @@ class SourceTable:
         except Exception as error:  # its words may quote a query, which is of no use
             reason = type(error.__context__ or error).__name__
             raise UnsupportedData(
-                f"the database {adapter.native.get_backend().name} cannot answer what this release "
-                f"asks of it ({reason}). Write the table to a file (Parquet, DuckDB, SQLite) "
-                "and pass its path, or ask for less: without people, groups or a condition."
+                f"the database {adapter.native.get_backend().name} does not support the queries "
+                f"of this release ({reason}). Export the table to a file (Parquet, DuckDB, "
+                "SQLite) and pass its path, or release without people, groups or a condition."
             ) from None
         finally:
             adapter.drop()
@@ -764,7 +765,7 @@ class _SharedScan:
             self._close()
 
 
-def _rows_of(nw: Any, path: RowSource) -> Any:
+def _rows_of(nw: ModuleType, path: RowSource) -> Any:
     """The rows of a path, as a narwhals frame."""
     try:
         return nw.from_native(path.rows())
@@ -773,7 +774,7 @@ def _rows_of(nw: Any, path: RowSource) -> Any:
 
 
 def _in_zone(
-    nw: Any, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
+    nw: ModuleType, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
 ) -> dict[str, Any]:
     """Types with the zones that were said, and else with that of a session, where an engine has no
     other: zones are a part of them.
@@ -786,7 +787,7 @@ def _in_zone(
     return dict(types) | zoned
 
 
-def _scale(nw: Any, dtype: Any) -> int | None:
+def _scale(nw: ModuleType, dtype: Any) -> int | None:
     """The decimals that a type declares, if they are few: 0 and many stand for no declaration."""
     scale = getattr(dtype, "scale", None) if dtype == nw.Decimal else None
     return scale if isinstance(scale, int) and 0 < scale <= MAX_SCALE else None
@@ -797,19 +798,19 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
     if unit not in people:
         hint = f"for example unit={people[0]!r}" if people else "and select it"
         raise DuffError(
-            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
-            "tells people apart, got ",
+            "sql has GROUP BY, so unit must name one of its columns, the one that identifies the "
+            "person, got ",
             Argument("unit", unit),
             f". Pass {hint}.",
         )
 
 
-def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
+def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
             f"column, by, where and unit need a frame or a path, got {type(data).__name__}. "
-            "Pass the frame that holds the columns."
+            "Pass a frame, for example pandas.DataFrame(...), or a path."
         )
     try:
         frame = nw.from_native(data, allow_series=True)
@@ -821,11 +822,11 @@ def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
         ) from None
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(
-            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection "
-            "closed?"
+            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Check that its "
+            "connection is open."
         ) from None
     if isinstance(frame, nw.Series) and names:
-        raise DuffError(f"data are one series, so there is no column {names[0]!r}. Pass a frame.")
+        raise DuffError(f"data is a single series, so it has no column {names[0]!r}. Pass a frame.")
     return frame
 
 

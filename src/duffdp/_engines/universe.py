@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 from duffdp._engines.keys import read_keys
@@ -70,7 +71,7 @@ class KeyUniverse:
         return " x ".join(texts)
 
 
-def read_universe(by: tuple[str, ...], keys: Any) -> KeyUniverse | None:
+def read_universe(by: tuple[str, ...], keys: object) -> KeyUniverse | None:
     """The possible keys that patterns describe, alone or beside lists; None if there is none."""
     if isinstance(keys, Pattern):
         keys = {by[0]: keys} if len(by) == 1 else [keys]
@@ -93,12 +94,12 @@ def read_universe(by: tuple[str, ...], keys: Any) -> KeyUniverse | None:
     return KeyUniverse(by, tuple(listed))
 
 
-def _listed(part: Any) -> Categories:
+def _listed(part: object) -> Categories:
     return Categories([value for (value,) in read_keys(("key",), part).rows])
 
 
 def places_by_type(
-    nw: Any, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
+    nw: ModuleType, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
 ) -> list[Place]:
     """For each column the function from its values to places, or an error if the column cannot
     hold all possible keys: it has to come before anything is charged.
@@ -122,7 +123,7 @@ def places_by_type(
 
 
 def _typed_place(part: Pattern) -> Place:
-    def place(value: Any) -> int | None:
+    def place(value: object) -> int | None:
         if part.kind == "int" and isinstance(value, str):  # a number too large for an array
             return part.text_index(value)
         return part.index(value)
@@ -130,7 +131,7 @@ def _typed_place(part: Pattern) -> Place:
     return place
 
 
-def _check_kind(nw: Any, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
+def _check_kind(nw: ModuleType, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
     fits = as_text or dtype == nw.Object  # of which each value is looked at
     if part.kind == "text":
         fits = fits or isinstance(dtype, nw.String | nw.Categorical | nw.Enum)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from operator import and_, ge, gt, le, lt, or_
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ _WORDS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE"}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _WHERE = Argument("where")
 _EXAMPLE = (" Pass for example ", Argument("where", "age >= 18 AND ward <> 'ER'"), ".")
+_QUERIES = " For functions, LIKE or two columns, pass a query: duffdp.Query, --sql."
 
 
 class Compared(NamedTuple):
@@ -102,19 +104,27 @@ def leaves(part: Part) -> Iterator[Compared | IsIn | Missing]:
         yield part
 
 
+def _declare(column: str) -> tuple[str | Argument, ...]:
+    """The advice to declare the type of a column in a text file."""
+    return " Declare its type: ", Argument("types", {column: "integer"}), "."
+
+
 def read_condition(text: Any) -> Condition:
     """The condition in a text."""
     if is_of_library(text) or isinstance(text, np.ndarray | list | tuple):
         raise DuffError(
-            *(_WHERE, f" is a condition written as in SQL, got {type(text).__name__}: which rows "),
-            "a mask names may depend on other rows.",
+            *(
+                _WHERE,
+                f" must be a condition written as in SQL, got {type(text).__name__}. A mask ",
+            ),
+            "is refused, because it could depend on other rows.",
             *_EXAMPLE,
         )
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_CONDITION_LETTERS:
         raise DuffError(
             *(
                 _WHERE,
-                f" must be a text of at most {MAX_CONDITION_LETTERS} letters, got {text!r:.60}.",
+                f" must be text of at most {MAX_CONDITION_LETTERS} characters, got {text!r:.60}.",
             ),
             *_EXAMPLE,
         )
@@ -153,9 +163,9 @@ class _Parser:
         if not self._take(word):
             raise self._wrong(word)
 
-    def _wrong(self, expected: str) -> DuffError:
+    def _wrong(self, expected: str, fix: str = "") -> DuffError:
         shown_token = "the end" if self._kind == "end" else repr(str(self._value))
-        return DuffError(_WHERE, f" needs {expected}, got {shown_token:.60}.", *_EXAMPLE)
+        return DuffError(_WHERE, f" needs {expected}, got {shown_token:.60}.", *_EXAMPLE, fix)
 
     def _either(self, negated: bool) -> Part:
         return self._combined(self._conjunction, "OR", negated, conjunction=negated)
@@ -178,7 +188,7 @@ class _Parser:
             return self._leaf(negated)
         self._depth += 1
         if self._depth > DEEPEST:
-            raise DuffError(_WHERE, f" takes at most {DEEPEST} nested parentheses.")
+            raise DuffError(_WHERE, f" can have at most {DEEPEST} nested parentheses.")
         part = self._either(negated)
         self._expect(")")
         self._depth -= 1
@@ -212,7 +222,7 @@ class _Parser:
             return IsIn(column, (self._literal(),), negated ^ (mark != "="))
         if self._take("<", "<=", ">", ">="):
             return Compared(column, _OPPOSITE[mark] if negated else mark, self._literal())
-        raise self._wrong("a comparison, IN, BETWEEN or IS NULL after a column")
+        raise self._wrong("a comparison, IN, BETWEEN or IS NULL after a column", _QUERIES)
 
     def _literal(self) -> Any:
         if self._take("TRUE"):
@@ -222,9 +232,8 @@ class _Parser:
         if self._kind not in ("number", "text"):
             if self._kind == "name":
                 raise DuffError(
-                    *(_WHERE, " compares columns with fixed values, and text goes in single "),
-                    f"quotes: {self._value:.60} alone is the name of a column. Write "
-                    f"'{self._value:.60}'.",
+                    *(_WHERE, " compares columns with fixed values, got the name of a column, "),
+                    f"{self._value:.60}. Put text in single quotes: '{self._value:.60}'.{_QUERIES}",
                 )
             raise self._wrong("a number, a 'text', TRUE or FALSE")
         value = self._value
@@ -238,7 +247,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         match = _TOKEN.match(text, at)
         if match is None:
             raise DuffError(
-                _WHERE, f" cannot be read from {text[at:].strip()!r:.40} on.", *_EXAMPLE
+                _WHERE, f" cannot be parsed from {text[at:].strip()!r:.40} on.", *_EXAMPLE
             )
         at = match.end()
         kind, token = str(match.lastgroup), match[str(match.lastgroup)]
@@ -257,7 +266,15 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _SUPPORTED = "numbers, booleans, text, dates and times"
-_EXAMPLES = {"date": "a date such as '2024-07-31'", "time": "a time such as '2024-07-31 23:59'"}
+_EXAMPLES = {
+    "integer": "a number such as 18",
+    "double": "a number such as 18",
+    "decimal": "a number such as 18",
+    "boolean": "TRUE or FALSE",
+    "text": "text in single quotes such as 'ER'",
+    "date": "a date such as '2024-07-31'",
+    "time": "a time such as '2024-07-31 23:59'",
+}
 _NUMBERS = ("decimal", "time")  # which are compared as doubles, and as microseconds since 1970
 
 
@@ -280,7 +297,7 @@ class RowFilter:
 
     def __init__(
         self,
-        nw: Any,
+        nw: ModuleType,
         condition: Condition,
         types: Mapping[str, Any],
         untyped: Container[str],
@@ -322,7 +339,8 @@ class RowFilter:
         raise UnsupportedData(
             *(
                 _WHERE,
-                f" compares columns of {_SUPPORTED}, got {column!r} of type {dtype}. Convert ",
+                f" can only compare columns of {_SUPPORTED}, got {column!r} of type {dtype}. "
+                "Convert ",
             ),
             "it first.",
         )
@@ -343,11 +361,11 @@ class RowFilter:
                 pass
             else:
                 return self._instant(column, moment)
-        expected = _EXAMPLES.get(kind, f"of the kind {kind}")
-        fix = " Declare its type: --types, or duffdp.TextFile in Python." if untyped else ""
+        expected = _EXAMPLES[kind]
+        fix = _declare(column) if untyped else ()
         raise DuffError(
-            *(_WHERE, f" compares {column!r} of type {self._types[column]} with a value that is "),
-            f"{expected}, got {value!r:.60}.{fix}",
+            *(_WHERE, f" must compare {column!r} of type {self._types[column]} with {expected}, "),
+            *(f"got {value!r:.60}.", *fix),
         )
 
     def _instant(self, column: str, moment: dt.datetime) -> int:
@@ -363,10 +381,10 @@ class RowFilter:
         return ticks if zone is None or moment.tzinfo else instant(ticks, read_zone(zone))
 
     def _unordered(self, leaf: Compared, kind: str, untyped: bool) -> DuffError:
-        fix = " Declare its type: --types, or duffdp.TextFile in Python." if untyped else ""
         return DuffError(
             *(_WHERE, f" cannot order {kind}, got {leaf.mark} for {leaf.column!r} of type "),
-            f"{self._types[leaf.column]}. Use =, <> or IN.{fix}",
+            f"{self._types[leaf.column]}. Use =, <> or IN.",
+            *(_declare(leaf.column) if untyped else ()),
         )
 
     def _listed(self, leaf: IsIn, kind: str, untyped: bool) -> list[Any]:

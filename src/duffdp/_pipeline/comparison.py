@@ -217,7 +217,7 @@ class Comparison(Exportable):
         level = (
             "no interval is known"
             if self.confidence is None
-            else f"with at least {100 * self.confidence:.6g} % probability an interval holds"
+            else f"with at least {100 * self.confidence:.6g}% probability an interval holds"
         )
         text_columns = 1 if self.groups else 0
         return [DisplayTable(header, rows, f"{self.title}; {level}", (), text_columns)]
@@ -324,10 +324,12 @@ class Ranking(Exportable):
             ]
             for group in self.groups
         ]
-        scope = "all places hold together" if self.simultaneous else "the order of a pair is right"
+        scope = (
+            "all places are right at once" if self.simultaneous else "the order of a pair is right"
+        )
         caption = f"{len(self.uncertain)} of {len(self._pairs())} pairs are not certain"
         if self.confidence is not None:
-            caption += f"; with at least {100 * self.confidence:.6g} % probability {scope}"
+            caption += f"; with at least {100 * self.confidence:.6g}% probability {scope}"
         return [DisplayTable(["group", self.name, "place"], rows, caption, (), 1)]
 
     def __str__(self) -> str:
@@ -379,21 +381,21 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
     for release in (first, second):
         if not isinstance(release, Release):
             raise DuffError(
-                f"compare takes two releases, got {type(release).__name__}. To compare groups of a "
+                f"compare needs two releases, got {type(release).__name__}. To compare groups of a "
                 'table, call for example table.compare("age_median", "north", "south").'
             )
         if len(release.columns[:: columns_per_number(release.facts.interval)]) != 1:
             raise DuffError(
-                f"compare takes releases with one number, got {release.statistic}. Release the "
-                "number by itself, or compare columns of a table."
+                f"compare needs releases with one number, got {release.statistic}. Release that "
+                "number alone, or compare columns of a table."
             )
     if (first.statistic, first.counted) != (second.statistic, second.counted):
         raise DuffError(
-            f"compare takes two releases of one statistic, got {first.statistic} and "
+            f"compare needs two releases of the same statistic, got {first.statistic} and "
             f"{second.statistic}, of {first.counted or 'values'} and {second.counted or 'values'}."
         )
     if (first.by, list(first.keys)) != (second.by, list(second.keys)):
-        raise DuffError("compare takes releases of the same groups. Pass the same by and keys.")
+        raise DuffError("compare needs releases of the same groups. Pass the same by and keys.")
     pairs = list(zip(release_numbers(first, 0), release_numbers(second, 1), strict=True))
     groups = [", ".join(map(as_text, key)) for key in first.keys]
     return comparison(("first", "second"), groups, pairs, confidence, first.title)
@@ -485,12 +487,12 @@ def _check(first: ComparedNumber, second: ComparedNumber) -> None:
     if first.kind == "distribution" or (
         facts.domain.kind == "category" and first.kind == "candidate"
     ):
-        raise DuffError(f"{facts.statistic} has no difference: its values are no numbers.")
+        raise DuffError(f"{facts.statistic} has no difference, because its values are not numbers.")
     covers = {one.facts.interval.covers for one in (first, second) if one.facts.interval}
     if len(covers) > 1:
         raise DuffError(
-            "compare takes intervals that cover the same, got data and population. Release both "
-            "with the same covers."
+            "compare needs intervals with the same target, got those of the data and of the "
+            "population. Release both with the same covers."
         )
 
 
@@ -521,8 +523,8 @@ def _requested_rate(number: ComparedNumber, confidence: float | None) -> Fractio
 def _refuse_confidence(confidence: float | None) -> None:
     if confidence is not None:
         raise DuffError(
-            "the confidence of a comparison follows from the drawn intervals here. Leave "
-            "confidence out, or release with another interval."
+            "the confidence cannot be chosen here, because it follows from the intervals of the "
+            "releases. Leave confidence out, or release again with another interval."
         )
 
 
@@ -603,7 +605,7 @@ class _Span(NamedTuple):
         return bool(self.low <= value <= self.high)
 
 
-def _zero_like(value: Any) -> Any:
+def _zero_like(value: object) -> Any:
     return dt.timedelta(0) if isinstance(value, dt.timedelta) else 0
 
 

@@ -46,7 +46,7 @@ class QuantileEstimate(NamedTuple):
 
 
 class Distribution:
-    """Private distribution of the records of a column, from one draw.
+    """Private distribution of the records of a column.
 
     Everything is computed from noisy counts of records in adjacent cells. Within a cell, records
     count as evenly spread.
@@ -58,14 +58,14 @@ class Distribution:
     ends
         The last candidate of each cell, by its index.
     counts
-        The noisy number of records in each.
+        The noisy number of records in each cell.
     epsilon
         The epsilon of the noise of a count, which is k with probability proportional to
         exp(-epsilon |k|).
     confidence
-        How often the band holds what it covers, at least.
+        The probability, at least, with which the band contains the whole distribution function.
     contributions
-        How many rows of a person count.
+        The maximum number of rows used per person.
 
     Privacy
     -------
@@ -108,11 +108,14 @@ class Distribution:
         self.contributions = contributions
         self._bands: dict[Covers, tuple[Floats, Floats]] = {}
         if len(self.ends) != len(self.counts) or self.ends[-1] != domain.size - 1:
-            raise DuffError("a distribution has a count for each cell, up to the upper bound.")
+            raise DuffError(
+                "ends and counts must have the same length, and the last end must be the upper "
+                "bound."
+            )
 
     @property
     def confidence(self) -> float:
-        """Least probability that the band holds what it covers."""
+        """The confidence of the band: the least probability that it contains the whole function."""
         return float(self._confidence)
 
     @cached_property
@@ -138,7 +141,7 @@ class Distribution:
 
     # Shares.
 
-    def cdf(self, x: Any) -> float:
+    def cdf(self, x: object) -> float:
         """The share of records up to a value."""
         return float(self._share(self._index(x)))
 
@@ -159,15 +162,15 @@ class Distribution:
     def _before(self, cell: int) -> int:
         return self._weights[cell - 1] if cell else 0
 
-    def _index(self, x: Any) -> int:
+    def _index(self, x: object) -> int:
         """The last candidate up to a value."""
         candidate = self.domain.find(x)
         if candidate is not None:
             return candidate
         return math.floor(min(max(self.domain.place(x), -1), self.domain.size))
 
-    def band(self, x: Any, covers: Covers = "data") -> tuple[float, float]:
-        """The ends of the band for the share of records up to a value; the band holds for all
+    def band(self, x: object, covers: Covers = "data") -> tuple[float, float]:
+        """The ends of the band around the share of records up to a value; the band holds for all
         values at once.
 
         Parameters
@@ -196,8 +199,8 @@ class Distribution:
         read_interval(self.confidence, covers)
         if covers == "population" and self.contributions != 1:
             raise DuffError(
-                f"a band for a population needs independent rows, got up to {self.contributions} "
-                "of a person. Pass ",
+                "a band for the population needs independent rows, got up to "
+                f"{self.contributions} per person. Pass ",
                 Argument("contributions", 1),
                 " or covers='data'.",
             )
@@ -218,8 +221,8 @@ class Distribution:
         ]
 
     def outline(self, covers: Covers = "data") -> list[tuple[int, float, float]]:
-        """The corners of the band between the ends of cells as well: candidates by their index,
-        each with the lower and the upper end.
+        """The corners of the band, also between the ends of cells: indices of candidates, each
+        with the lower and the upper end.
         """
         low, high = (end.tolist() for end in self._band(covers))
         ends, before = [0, *self.ends], [0.0, *low]
@@ -230,14 +233,14 @@ class Distribution:
         ]
 
     def axis(self) -> tuple[int, int]:
-        """Ends of the axis of a plot: the candidates beyond which one record in a thousand is."""
+        """Ends of the axis of a plot: one record in a thousand is beyond either end."""
         first, last = (self.domain.index(self.quantile(q)) for q in (0.001, 0.999))
         return (0, self.domain.size - 1) if first == last else (first, last)
 
     # Quantiles.
 
-    def quantile(self, q: Any) -> Any:
-        """The least value with a share of at least q up to it (for 0: above 0)."""
+    def quantile(self, q: object) -> Any:
+        """The smallest value at which the cumulative share is at least q (for q = 0: above 0)."""
         share = Q.read(q)
         target = share * self._weights[-1]
         if share == 0:
@@ -248,8 +251,8 @@ class Distribution:
         along = math.ceil((target - before) * width / (self._weights[cell] - before))
         return self.domain.value(first + along - 1)
 
-    def quantile_interval(self, q: Any, covers: Covers = "data") -> tuple[Any, Any]:
-        """An interval for the exact quantile by the band, which holds for all q at once."""
+    def quantile_interval(self, q: object, covers: Covers = "data") -> tuple[Any, Any]:
+        """An interval for the exact quantile, from the band; it holds for all q at once."""
         share = float(Q.read(q))
         low, high = (end.tolist() for end in self._band(covers))
         place = bisect_left if share else bisect_right  # of the least record: any share above 0
@@ -257,7 +260,7 @@ class Distribution:
         return self.domain.value(self._first(first)), self.domain.value(self.ends[last])
 
     def quantiles(self, covers: Covers = "data") -> list[QuantileEstimate]:
-        """A few quantiles for a table, each with its interval by the band."""
+        """A few quantiles for a table, each with its interval from the band."""
         return [
             QuantileEstimate(q, self.quantile(q), *self.quantile_interval(q, covers))
             for q in TABLE_QUANTILES
@@ -265,12 +268,12 @@ class Distribution:
 
     @property
     def median(self) -> Any:
-        """The quantile of 1/2."""
+        """The 1/2-quantile."""
         return self.quantile(Fraction(1, 2))
 
     @property
     def iqr(self) -> Any:
-        """Difference of the quantiles of 3/4 and 1/4; a `timedelta` for dates."""
+        """Difference of the 3/4- and 1/4-quantiles; a `timedelta` for dates."""
         ends = (self.domain.index(self.quantile(Fraction(q, 4))) for q in (3, 1))
         upper, lower = ends
         return self.domain.difference(upper - lower)
@@ -279,13 +282,13 @@ class Distribution:
 
     @property
     def mean(self) -> Any:
-        """The mean of records that are spread evenly within each cell."""
+        """The mean, if records are spread evenly within each cell."""
         low, high = self._mean_places()
         return self._at((low + high) / 2)
 
     @property
     def mean_bounds(self) -> tuple[Any, Any]:
-        """The least and the largest mean of records with these shares at the ends of cells."""
+        """The smallest and the largest mean that these cumulative shares allow."""
         low, high = self._mean_places()
         return self._at(low), self._at(high)
 
@@ -309,7 +312,7 @@ class Distribution:
         if cells.timed != self.domain.timed:
             raise BoundsError(
                 Argument("bins"),
-                f" must be of the kind of the bounds ({self.domain.kind}), got {cells.label(0)}. "
+                f" must have the type of the bounds ({self.domain.kind}), got {cells.label(0)}. "
                 "Pass edges like the bounds.",
             )
         before = [self._share_below(edge) for edge in cells.edges[:-1]]
@@ -319,21 +322,21 @@ class Distribution:
             cells.label(i): float((b - a) * self.count) for i, (a, b) in enumerate(pairwise(before))
         }
 
-    def _share_below(self, edge: Any) -> Fraction:
+    def _share_below(self, edge: object) -> Fraction:
         """The share of records below a value."""
         if edge == -math.inf:
             return Fraction(0)
         index = self._index(edge)
         return self._share(index - 1 if self.domain.find(edge) is not None else index)
 
-    def plot(self, ax: Any = None, covers: Covers = "data", label: str = "") -> Any:
-        """Draw shares and band with matplotlib, on axes that are returned."""
+    def plot(self, ax: object = None, covers: Covers = "data", label: str = "") -> Any:
+        """Plot the cumulative shares and the band with matplotlib; returns the axes."""
         return draw_shares(self, ax or new_axes(1, 12)[0], covers, label)
 
     # As text and types of JSON.
 
     def to_dict(self) -> dict[str, Any]:
-        """All cells, shares and bands as types that JSON has."""
+        """All cells, shares and bands as JSON values."""
         steps = self.steps()
         return {
             "count": self.count,

@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import reduce
 from itertools import groupby
 from operator import add, attrgetter
-from typing import Any
 
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import KEY_DRAW, SIZE, MechanismFact, MechanismPart, StatisticFact
@@ -38,6 +37,7 @@ from duffdp.errors import Argument, DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
+from duffdp.mechanisms.weighted_noises import Noise
 from duffdp.statistics.count import Count
 from duffdp.statistics.custom import CustomSpec
 from duffdp.statistics.program import (
@@ -88,7 +88,7 @@ class DrawPlan:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
-    parameters: dict[str, Any]  # those of the statistic, checked
+    parameters: dict[str, object]  # those of the statistic, checked
     columns: tuple[OutputColumn, ...]  # of the numbers that are drawn
     interval: Interval | None
     suppression: Suppression | None
@@ -114,7 +114,7 @@ class Terms:
     """The checked parameters of a release that do not concern its data."""
 
     spec: StatisticSpec
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     choice: Choice
     epsilon: Fraction
     person: str | None
@@ -125,7 +125,7 @@ class Terms:
     finding: Fraction | None = None
 
     @classmethod
-    def check(cls, statistic: Any, options: Mapping[str, Any]) -> Terms:
+    def check(cls, statistic: object, options: Mapping[str, object]) -> Terms:
         """Check the name of a statistic in the registry, or a caller's own statistic, and those of
         its options that are not about data or outputs.
         """
@@ -229,7 +229,7 @@ class Terms:
         counts_are_values = share == 1 and counts and not other
         if share == 1 and not counts_are_values:
             raise DuffError(
-                *(Argument("finding", 1), " leaves nothing for the values. Pass for example "),
+                *(Argument("finding", 1), " leaves no epsilon for the values. Pass for example "),
                 *(Argument("finding", float(FINDING_SHARE)), "."),
             )
         # People are looked for, each of them once for a key, unless rows are released.
@@ -275,7 +275,7 @@ class Terms:
             self.interval.covers,
             simultaneous,
             settings.epsilon,
-            lambda name, epsilon: mechanism_class(name)(epsilon),
+            known_noise,
         )
         return self.spec.interval_program(self.parameters, settings, interval)
 
@@ -288,6 +288,13 @@ class Terms:
                 if value is not None and name not in self.spec.domain_parameters
             },
         )
+
+
+def known_noise(name: str, epsilon: Fraction) -> Noise:
+    """The noise of a mechanism whose errors are known, by the name of the mechanism."""
+    noise = mechanism_class(name)(epsilon)
+    assert isinstance(noise, Noise)
+    return noise
 
 
 def around_found_counts(
@@ -319,8 +326,8 @@ def _check_share(mechanism: str, row_epsilon: Fraction) -> None:
 
 
 def resolve(
-    spec: StatisticSpec, options: Mapping[str, Any]
-) -> tuple[StatisticSpec, Mapping[str, Any]]:
+    spec: StatisticSpec, options: Mapping[str, object]
+) -> tuple[StatisticSpec, Mapping[str, object]]:
     """The statistic that the options ask for: several quantiles where `q` is a list of them."""
     own_options = {name: options.get(name) for name in spec.parameter_names}
     name, parameters = spec.for_parameters(own_options)
@@ -336,8 +343,8 @@ def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
         return None
     if spec.of_graphs or spec.shape == "distribution":
         raise DuffError(
-            *(Argument("suppress_below"), f" withholds the numbers of groups, and {spec.name} "),
-            "has none. Ask for quantiles or for counts.",
+            *(Argument("suppress_below"), f" cannot be used with {spec.name}. Release "),
+            "quantiles or counts instead.",
         )
     return Suppression(below, spec.size_column)
 
@@ -384,30 +391,30 @@ def _check_interval(
     """Refuse an interval that a statistic cannot have."""
     if not spec.interval_choices or not spec.has_interval(choice):
         names = ", ".join(other.name for other in REGISTRY.values() if other.interval_choices)
-        why = spec.no_interval_reason or f"it is there for {names}. Leave the interval out"
+        why = spec.no_interval_reason or f"only {names} have one. Leave interval out"
         by: tuple[str | Argument, ...] = (spec.name,)
         fix: tuple[str | Argument, ...] = (".",)
         if spec.interval_choices:
             by = (f"{spec.name} with ", Argument("mechanism", choice))
             fix = (". Pass ", Argument("mechanism", spec.interval_choices[0]), ".")
-        raise DuffError("no interval can be promised for ", *by, f": {why}", *fix)
+        raise DuffError("no interval is available for ", *by, f": {why}", *fix)
     if promised.covers != "population":
         return
     if not spec.covers_population:
         raise DuffError(
-            f"an interval for {spec.name} covers the records at hand: what is known of the "
-            "noise tells nothing of a population. Pass ",
+            f"an interval for {spec.name} can only cover the data, because the noise says "
+            "nothing about a population. Pass ",
             *(Argument("covers", "data"), "."),
         )
     if contributions != 1:
         raise DuffError(
-            f"an interval for a population needs independent rows, got up to {contributions} per "
+            f"an interval for the population needs independent rows, got up to {contributions} per "
             "person. Pass ",
             *(Argument("contributions", 1), " or ", Argument("covers", "data"), "."),
         )
 
 
-def _as_written(value: Any) -> Any:
+def _as_written(value: object) -> object:
     """A checked parameter as people write it: shares as numbers."""
     if isinstance(value, tuple):
         return tuple(map(_as_written, value))

@@ -13,12 +13,13 @@ import itertools
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from duffdp._engines.arrays.threads import parallel_map
 from duffdp._engines.requests import (
+    Answer,
     ColumnRequest,
     Engine,
     Inquiry,
@@ -34,16 +35,18 @@ from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.count import Count
 from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
 Numbers = Sequence[Sequence[int]]  # for each group, one number or several
-Requests = tuple[Request[Any], ...]
+Requests = tuple[Request[Answer], ...]
 #: Runs a release for some groups: yields requests, receives answers, returns columns of numbers.
-Run = Generator[list[ColumnRequest], list[Any], Columns]
+Run = Generator[list[ColumnRequest], list[Answer], Columns]
 T = TypeVar("T")
+ZERO = Fraction(0)  # written once: to make it takes longer than to add it
 
 
 class Overspent(DuffError):
@@ -61,7 +64,7 @@ class Account:
 
     def __init__(self, budget: Fraction, groups: int = 1) -> None:
         self._budget, self._groups = budget, groups
-        self._for_all = Fraction(0)
+        self._for_all = ZERO
         self._for_each: list[Fraction] | None = None  # beside that, where groups differ
         self._opened: list[tuple[int, int]] = []  # the first and the last group of each account
 
@@ -73,14 +76,14 @@ class Account:
             if uniform and isinstance(draw.epsilon, Fraction):
                 for_all += draw.epsilon
                 continue
-            before = for_each or [Fraction(0)] * self._groups
+            before = for_each or [ZERO] * self._groups
             for_each = [
                 spent if statistic is None else spent + cost
                 for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
         largest = for_all + max(for_each) if for_each else for_all
         # All that was left when groups were opened is theirs.
-        budget = Fraction(0) if self._opened else self._budget
+        budget = ZERO if self._opened else self._budget
         if largest > budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
                 f"a program asked for epsilon {largest} and has {budget}. Nothing was drawn."
@@ -92,7 +95,7 @@ class Account:
         cost. Each group has one account: the program of a release runs once.
         """
         if len(groups):
-            first, last = groups.item(0), groups.item(-1)
+            first, last = int(groups.min()), int(groups.max())
             if any(first <= end and begin <= last for begin, end in self._opened):
                 raise Overspent("a release would be drawn twice. Nothing was drawn.")
             self._opened.append((first, last))
@@ -121,7 +124,7 @@ class _Share(NamedTuple):
     draw: int
     statistic: BaseStatistic
     paid: Fraction
-    mechanism: Any
+    mechanism: Mechanism
     positions: Ints
 
 
@@ -138,7 +141,7 @@ class MechanismCall(NamedTuple):
     draw: int
     statistic: BaseStatistic
     paid: Fraction
-    mechanism: Any
+    mechanism: Mechanism
     groups: Ints
     requests: Requests
     evidence: Evidence
@@ -197,7 +200,8 @@ class ReleaseRun:
         account = self.account.for_groups(groups, plan.unit)
         program = plan.program.start(Scope(self.domain, count), plan.row_epsilon)
         draws = next(program)
-        for stage in itertools.count():
+        stage = 0
+        while True:
             account.pay(draws)
             shares = list(_shares(draws, count))
             answers = yield from self._collect(shares, groups)
@@ -212,50 +216,49 @@ class ReleaseRun:
             except StopIteration as end:
                 released: Columns = end.value
                 return released
-        raise AssertionError  # a count has no end
+            stage += 1
 
     def _collect(
         self, shares: list[_Share], groups: Ints
-    ) -> Generator[list[ColumnRequest], list[Any], list[tuple[Requests, Evidence]]]:
+    ) -> Generator[list[ColumnRequest], list[Answer], list[tuple[Requests, Evidence]]]:
         """The evidence of several statistics with their first requests; what they ask is asked
         together.
         """
-        evidence: dict[int, Evidence] = {}
-        first_requests: dict[int, Requests] = {}
-        waiting: dict[int, tuple[Inquiry[Evidence], tuple[Any, ...] | None]] = {
-            i: (
-                share.statistic.evidence(
-                    Scope(self.domain, len(share.positions), self.engine.max_records),
-                    share.mechanism.epsilon,
-                ),
-                None,
-            )
-            for i, share in enumerate(shares)
-        }
-        while waiting:
+        inquiries = {i: self._ask(share, groups[share.positions]) for i, share in enumerate(shares)}
+        replies: dict[int, list[Answer] | None] = dict.fromkeys(inquiries)
+        collected: dict[int, tuple[Requests, Evidence]] = {}
+        while True:
             column_requests: list[ColumnRequest] = []
-            ends: dict[int, int] = {}
-            for i, (inquiry, answers) in list(waiting.items()):
+            spans: dict[int, slice] = {}
+            for i, reply in replies.items():
                 try:
-                    requests = next(inquiry) if answers is None else inquiry.send(answers)
+                    requests = inquiries[i].send(reply)  # type: ignore[arg-type]  # None at first
                 except StopIteration as end:
-                    evidence[i] = self._with_further_answers(end.value, groups[shares[i].positions])
-                    del waiting[i]
+                    collected[i] = end.value
                     continue
-                first_requests.setdefault(i, requests)
-                share_groups = groups[shares[i].positions]
-                column_requests += [
-                    ColumnRequest(self.column, share_groups, request) for request in requests
+                spans[i] = slice(len(column_requests), len(column_requests) + len(requests))
+                column_requests += requests
+            if not spans:
+                return [collected[i] for i in range(len(shares))]
+            answers = yield column_requests
+            replies = {i: answers[span] for i, span in spans.items()}
+
+    def _ask(
+        self, share: _Share, groups: Ints
+    ) -> Generator[list[ColumnRequest], list[Answer], tuple[Requests, Evidence]]:
+        """The evidence of one statistic about some groups, with its first requests."""
+        scope = Scope(self.domain, len(groups), self.engine.max_records)
+        inquiry = share.statistic.evidence(scope, share.mechanism.epsilon)
+        first: Requests = ()
+        try:
+            requests = first = next(inquiry)
+            while True:
+                answers = yield [
+                    ColumnRequest(self.column, groups, request) for request in requests
                 ]
-                ends[i] = len(column_requests)
-            if not column_requests:
-                break
-            replies = yield column_requests
-            begin = 0
-            for i, stop in ends.items():
-                waiting[i] = waiting[i][0], tuple(replies[begin:stop])
-                begin = stop
-        return [(first_requests.get(i, ()), evidence[i]) for i in range(len(shares))]
+                requests = inquiry.send(tuple(answers))
+        except StopIteration as end:
+            return first, self._with_further_answers(end.value, groups)
 
     def _with_further_answers(self, evidence: Evidence, groups: Ints) -> Evidence:
         """Evidence whose tails can be looked into while a draw is made."""
@@ -373,7 +376,7 @@ class _Waiting:
     def __init__(self, run: Run) -> None:
         self._run, self._begun = run, False
         self.requests: list[ColumnRequest] = []
-        self.answers: list[Any] = []
+        self.answers: list[Answer] = []
         self.is_answered: list[bool] = []
 
     def advance(self) -> Columns | None:
@@ -386,7 +389,7 @@ class _Waiting:
             columns: Columns = end.value
             return columns
         self._begun = True
-        self.answers = [None] * len(self.requests)
+        self.answers = [[]] * len(self.requests)
         self.is_answered = [False] * len(self.requests)
         return None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from duffdp._facts import Facts
+from duffdp._parameters import ZERO_BELOW
 from duffdp.domain import Ordered
 from duffdp.errors import Argument, DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.distance_bound import distance_bound as candidate_distance_bound
 from duffdp.mechanisms.distance_bound import mean_distance_bound
 from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.quantile import Extreme
@@ -34,8 +36,9 @@ def distance_bound(facts: Facts, confidence: float) -> int:
     drawn_statistic = program.draws[0].statistic
     assert isinstance(drawn_statistic, DistanceStatistic)
     rate = drawn_statistic.rate
-    c, noise = rate * epsilon, mechanism_class(parts[0].name)(epsilon).noise(rate)
-    bound = candidate_distance_bound(facts.domain.size, c, noise, confidence)
+    c, mechanism = rate * epsilon, mechanism_class(parts[0].name)(epsilon)
+    assert isinstance(mechanism, DistanceMechanism)
+    bound = candidate_distance_bound(facts.domain.size, c, mechanism.noise(rate), confidence)
     if spec.distance_bound == "mean":
         return min(bound, mean_distance_bound(c, confidence))
     if parts[0].utility == "inside":  # of the record that is aimed at
@@ -60,5 +63,5 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     draw, *other_draws = spec.program(spec.checked(statistic.parameters), setting).draws
     if other_draws or not isinstance(draw.statistic, Cells):
         return None
-    set_to_zero = (statistic.parameters.get("zero_below") or 1) - 1  # the largest such count
+    set_to_zero = (ZERO_BELOW.read_from(statistic.parameters) or 1) - 1  # the largest such count
     return set_to_zero + Geometric(facts.row_epsilon).largest_noise(1, confidence)

@@ -280,7 +280,7 @@ def as_latex_table(table: DisplayTable) -> str:
     return "\n".join(lines)
 
 
-def check_csv(separator: Any, decimal: Any) -> None:
+def check_csv(separator: object, decimal: object) -> None:
     """Refuse marks that CSV cannot be read with."""
     if separator not in SEPARATORS:
         raise DuffError.about("separator", separator, "a comma, semicolon, tab or bar", ";")
@@ -288,12 +288,12 @@ def check_csv(separator: Any, decimal: Any) -> None:
         raise DuffError.about("decimal", decimal, "a point or a comma", ",")
     if decimal == separator:
         raise DuffError(
-            *(Argument("decimal", decimal), " is the separator too. Pass for example "),
+            *(Argument("decimal", decimal), " is also the separator. Pass for example "),
             *(Argument("separator", ";"), "."),
         )
 
 
-def csv_cell(value: Any, decimal: str = ".") -> Any:
+def csv_cell(value: object, decimal: str = ".") -> Any:
     """One cell of CSV; numbers have this decimal mark."""
     if decimal != "." and isinstance(value, float | Decimal):
         return str(as_json(value)).replace(".", decimal)

@@ -29,23 +29,31 @@ from duffdp.errors import DuffError
 from duffdp.statistics.registry import statistic_spec
 
 LATTICE = (
-    '"best": signed distance on a lattice or, with more than 2**20 candidates or a small epsilon, '
-    'with permute-and-flip. "duff": the paper\'s distance with the exponential mechanism.'
+    '"best" (the default): the signed distance, drawn on a lattice, or by permute-and-flip if '
+    'there are more than 2**20 candidates or epsilon is small. "duff": the paper\'s distance with '
+    "the exponential mechanism."
 )
 SUM_STEP = (
-    "The step to which records are rounded and, if it is passed, also the result. None: 1 for "
-    "integer types, a day for dates, otherwise about 2**40 steps between the bounds. A mean that "
-    "is drawn from candidates has a power of ten with at least 10**9 steps."
+    "The step to which records are rounded. If you pass it, the result is rounded to it as well. "
+    "The default is 1 for integer columns, a day for dates, and otherwise about 2**40 steps "
+    "between the bounds."
+)
+MEAN_STEP = (
+    f'{SUM_STEP} With the mechanisms "distance" and "duff" it is a power of ten that makes at '
+    "least 10**9 steps."
 )
 CLAMPED = (
-    '"best": from sums of records that are clamped to a private interval. "duff": the paper\'s '
-    "exponential mechanism by distance, in one draw: for bounds that are no wider than the data."
+    '"best" (the default): several draws, from sums of records that are clamped to a private '
+    'interval. "duff": one draw by the paper\'s distance with the exponential mechanism; use it '
+    "only if the bounds are no wider than the data."
 )
 GRAPHS = (
-    '"best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower '
-    "bound of the paper's distance."
+    '"best" (the default): piecewise Laplace noise. "duff": the exponential mechanism with the '
+    "ladder, which is a lower bound of the paper's distance."
 )
-COUNTED = DATA.doc.replace("dropped, others clamped to the bounds", "dropped, one by one")
+COUNTED = DATA.doc.replace(
+    "dropped, and values outside of the bounds count as the nearest bound", "dropped"
+)
 #: The table of two columns, which `slope` takes after the names of the columns.
 PAIRS = replace(
     DATA,
@@ -73,8 +81,9 @@ def median(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The error is about 1 / epsilon ranks. The median is the value with rank ceil(n / 2). For an even
-    number of records it is the lower one of the two in the middle, while numpy takes their mean.
+    The error is about 1 / epsilon ranks: in sorted order, about 1 / epsilon records lie between the
+    released and the exact median. The median is the value with rank ceil(n / 2). For an even number
+    of records it is the lower of the two in the middle, while numpy takes their mean.
 
     Runtime
     -------
@@ -108,9 +117,10 @@ def quantile(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. Bounds, step, q and the type of the column are public. With q from .9 on, or up to .02,
-    a twentieth of epsilon goes to the number of records. If few of them are beyond the quantile, up
-    to two fifths go to a range that contains nearly all records. The rest goes to the quantile.
+    `unit`. Bounds, step, q and the type of the column are public. If q is at least 0.9 or at most
+    0.02, a twentieth of epsilon goes to the number of records. If few of them are beyond the
+    quantile, up to two fifths go to a range that contains nearly all records. The rest goes to the
+    quantile.
 
     Utility
     -------
@@ -119,7 +129,8 @@ def quantile(data: Any, **options: Any) -> Release:
 
     Runtime
     -------
-    One pass over the data and a small sort; up to three for q from .9 on, or up to .02.
+    One pass over the data and a small sort; up to three passes if q is at least 0.9 or at most
+    0.02.
 
     References
     ----------
@@ -139,12 +150,12 @@ def quantile(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("quantiles")),
     mechanism=(
-        '"best": all at once by the joint exponential mechanism. "duff": one release each of '
-        "the paper's mechanism with epsilon / len(qs), sorted."
+        '"best" (the default): all at once by the joint exponential mechanism. "duff": each by '
+        "the paper's mechanism with epsilon / len(qs), then sorted."
     ),
 )
 def quantiles(data: Any, **options: Any) -> Release:
-    """Several private quantiles for one epsilon, in order.
+    """Several private quantiles that share one epsilon, in rising order.
 
     Returns
     -------
@@ -159,13 +170,12 @@ def quantiles(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The error of deciles is about 3.5 / epsilon ranks each. With nine releases at epsilon / 9 it
-    would be ten times as large.
+    The error of each decile is about 3.5 / epsilon ranks. With nine separate releases at
+    epsilon / 9 it would be ten times as large.
 
     Runtime
     -------
-    One pass over the data, and passes over windows around the wanted ranks, whose length hardly
-    depends on the number of records.
+    One pass over the data, and short passes over the values around the requested ranks.
 
     References
     ----------
@@ -185,11 +195,13 @@ def quantiles(data: Any, **options: Any) -> Release:
 @documented(
     DATA,
     *release_parameters(statistic_spec("mean")),
-    step=SUM_STEP,
+    step=MEAN_STEP,
     mechanism=(
-        '"best": two soft counts with staircase noise. "clipped": for wide bounds, within a '
-        'private interval; biased where records beyond it matter. "distance": the dataset '
-        'distance with permute-and-flip. "duff": with the exponential mechanism.'
+        '"best" (the default): sums of the distances to both bounds, with staircase noise. '
+        '"clipped": for bounds that are much wider than the data; records are clamped to a private '
+        "interval, so the mean is biased if records far outside of it matter. "
+        '"distance": one draw by the dataset distance, with permute-and-flip. "duff": the same '
+        "with the exponential mechanism."
     ),
 )
 def mean(data: Any, **options: Any) -> Release:
@@ -198,23 +210,23 @@ def mean(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number between the bounds, also for whole records. With a `step`, for dates,
-        and with "distance" or "duff" it is a candidate of the grid.
+        `value` is a number between the bounds. It is a multiple of the step if you pass a `step`,
+        for dates, and with the mechanisms "distance" and "duff".
 
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. The number of records is private too. "clipped" spends a twentieth of epsilon on their
     number, a fifth on an interval, a twentieth on a rough mean and the rest on the sum around it.
-    With few records, draws are left out and their shares go to soft counts.
+    With few records it skips the other draws, and their shares go to the draw of "best".
 
     Utility
     -------
     The error of "best" is 0.75 to 1 times (upper - lower) / (epsilon n) for n records, and a third
-    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is a few times the spread of
-    the records over epsilon n, almost independent of the bounds. But it clips heavy tails: their
-    mean is biased towards the center, and more records reduce this bias only slowly. The error of
-    "distance" is 1 to 2 times (upper - lower) / (epsilon n).
+    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is a few times spread /
+    (epsilon n), where spread is that of the records; the bounds hardly matter. But "clipped" cuts
+    off heavy tails, which biases the mean towards the center, and more records reduce this bias
+    only slowly. The error of "distance" is 1 to 2 times (upper - lower) / (epsilon n).
 
     Runtime
     -------
@@ -241,8 +253,9 @@ def mean(data: Any, **options: Any) -> Release:
     *release_parameters(statistic_spec("sum")),
     step=SUM_STEP,
     mechanism=(
-        '"best": staircase noise for the bounds. "clipped": for wide bounds, within a private '
-        "range; biased where records beyond it matter."
+        '"best" (the default): staircase noise scaled to the larger bound. "clipped": for bounds '
+        "that are much wider than the data; records are clamped to a private range, so the sum is "
+        "biased if records far outside of it matter."
     ),
 )
 def sum(data: Any, **options: Any) -> Release:
@@ -251,13 +264,13 @@ def sum(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number if bounds and step are; otherwise it has their type (double or
-        decimal).
+        `value` is a whole number if bounds and step are whole; otherwise a double, or a decimal if
+        they are decimals.
 
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. Staircase noise, drawn exactly, in whole multiples of the greatest common divisor of the
+    `unit`. The noise is drawn exactly, in whole multiples of the greatest common divisor of the
     bounds and the step. "clipped" spends a twentieth of epsilon on the number of records, a fifth
     on a range that contains nearly all of them, and the rest on the sum of records clamped to it.
     With few records, all but the twentieth goes to the sum within the bounds.
@@ -266,10 +279,10 @@ def sum(data: Any, **options: Any) -> Release:
     -------
     The error of "best" is about max(|lower|, |upper|) / epsilon for any number of records (4%, 15%
     and 59% less at epsilon 1, 2 and 5). It depends on the bound that is furthest from 0, so narrow
-    bounds far from 0 do not reduce it. For records in (990, 1000) release the mean and the count
-    instead. "clipped" has a smaller error if the bounds are far wider than the records: .4 times
+    bounds far from 0 do not reduce it. For records in (990, 1000), release the mean and the count
+    instead. "clipped" has a smaller error if the bounds are much wider than the records: 0.4 times
     that of "best" on average over 40 columns of 1,000 records at epsilon 1. In tight bounds its
-    error is 1.3 times as large or more, and it clips heavy tails.
+    error is at least 1.3 times as large. It also cuts off heavy tails.
 
     Runtime
     -------
@@ -306,15 +319,15 @@ def variance(data: Any, **options: Any) -> Release:
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
-    contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
-    around it, clamped to that interval. With few records, all but the twelfth goes to sums within
-    the bounds. Bounds and step are public.
+    contains nearly all of them, and a twenty-fourth to a rough mean. The rest goes to sums of
+    squares around that mean, of records clamped to the interval. With few records, all but the
+    twelfth goes to sums within the bounds. Bounds and step are public.
 
     Utility
     -------
     Wide bounds cost little. A few / epsilon records are outside of the interval and count as its
     nearest end, so the spread of heavy tails is underestimated. With fewer than about 70 / epsilon
-    records the interval is the bounds, and if these are wide the error is large.
+    records, the bounds are used instead of the interval; if they are wide, the error is large.
 
     Runtime
     -------
@@ -352,15 +365,15 @@ def std(data: Any, **options: Any) -> Release:
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that
-    contains nearly all of them, a twenty-fourth to a rough mean, and the rest to sums of squares
-    around it, clamped to that interval. With few records, all but the twelfth goes to sums within
-    the bounds. Bounds and step are public.
+    contains nearly all of them, and a twenty-fourth to a rough mean. The rest goes to sums of
+    squares around that mean, of records clamped to the interval. With few records, all but the
+    twelfth goes to sums within the bounds. Bounds and step are public.
 
     Utility
     -------
     Wide bounds cost little. A few / epsilon records are outside of the interval and count as its
     nearest end, so the spread of heavy tails is underestimated. With fewer than about 70 / epsilon
-    records the interval is the bounds, and if these are wide the error is large.
+    records, the bounds are used instead of the interval; if they are wide, the error is large.
 
     Runtime
     -------
@@ -386,8 +399,8 @@ def std(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("iqr")),
     mechanism=(
-        '"best": permute-and-flip. "duff": the paper\'s exponential mechanism. Both by the '
-        "distance."
+        '"best" (the default): the dataset distance with permute-and-flip. "duff": the same '
+        "distance with the exponential mechanism."
     ),
 )
 def iqr(data: Any, **options: Any) -> Release:
@@ -407,8 +420,8 @@ def iqr(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The error is the width of about 2 / epsilon records at the quartiles. With enough records it
-    does not depend on the bounds.
+    The error is about as large as the range of 2 / epsilon neighboring records at the quartiles.
+    With enough records it does not depend on the bounds.
 
     Runtime
     -------
@@ -432,7 +445,10 @@ def iqr(data: Any, **options: Any) -> Release:
 @documented(
     DATA,
     *release_parameters(statistic_spec("trimmed_mean")),
-    mechanism='"best": the distance with permute-and-flip. "duff": with the exponential mechanism.',
+    mechanism=(
+        '"best" (the default): the dataset distance with permute-and-flip. "duff": the same '
+        "distance with the exponential mechanism."
+    ),
 )
 def trimmed_mean(data: Any, **options: Any) -> Release:
     """A private mean of the clamped records without the lowest and the highest ones.
@@ -449,12 +465,12 @@ def trimmed_mean(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    Wide bounds cost little, because single records at the ends have no effect. For skewed records
-    the trimmed mean differs from the mean.
+    Wide bounds cost little, because single records at the ends have no effect. The trimmed mean of
+    skewed data differs from their mean.
 
     Runtime
     -------
-    One counting pass that brings back every distinct value.
+    One counting pass, which loads every distinct value into memory.
 
     References
     ----------
@@ -473,8 +489,7 @@ def trimmed_mean(data: Any, **options: Any) -> Release:
 
 @documented(DATA, *release_parameters(statistic_spec("describe")))
 def describe(data: Any, **options: Any) -> Release:
-    """A private summary for one epsilon: the number of records, their mean, the quartiles, and
-    quantiles near both ends.
+    """A private summary: count, mean, quartiles and quantiles near both ends, for one epsilon.
 
     Returns
     -------
@@ -485,10 +500,9 @@ def describe(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. A fifth of epsilon goes to one draw for the count (at least 0) and the mean (staircase
-    noise on the sums of distances from both bounds), and the rest to the quantiles together. The
-    minimum and maximum are single records and cannot be released accurately, so the 1% and 99%
-    quantiles replace them.
+    `unit`. A fifth of epsilon goes to the count and the mean, in one draw with staircase noise. The
+    rest goes to all quantiles together. The minimum and maximum are single records and cannot be
+    released accurately, so the 1% and 99% quantiles replace them.
 
     Utility
     -------
@@ -519,10 +533,10 @@ def describe(data: Any, **options: Any) -> Release:
 def count(data: Any, **options: Any) -> Release:
     """A private number of rows or of people.
 
-    Without a `unit`, this is the number of rows: all rows of a table, or with a `column` those in
-    which it is not missing. With a `unit`, it is the number of people. A person counts once over
-    all groups together, in the group of one of their rows. With `contributions=m` above 1, it is
-    the number of rows, with at most m per person.
+    Without a `unit`, this is the number of rows: all rows of a table or, with a `column`, the rows
+    in which it is not missing. With a `unit`, it is the number of people: each person counts once
+    over all groups together, in the group of one of their rows, chosen at random. With
+    `contributions=m` above 1, it is the number of rows, with at most m per person.
 
     Returns
     -------
@@ -558,7 +572,7 @@ def count(data: Any, **options: Any) -> Release:
 
 @documented(DATA, *release_parameters(statistic_spec("share")), data=COUNTED)
 def share(data: Any, **options: Any) -> Release:
-    """A private share of the records that are among some values, or within a range.
+    """A private share: the proportion of records with certain values, or within a range.
 
     Returns
     -------
@@ -568,14 +582,14 @@ def share(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The number of records is private too. A record is inside or outside, so both counts
-    together move by 1, and each gets noise at the whole epsilon. The share is computed from these
-    counts.
+    `unit`. The number of records is private too. A record is inside or outside, so it changes only
+    one of two counts, and each count gets noise at the whole epsilon. The share is computed from
+    both noisy counts.
 
     Utility
     -------
-    The error is about 0.75 to 1 times 1 / (epsilon n) for n records. If the noise leaves no record,
-    the share is 0.5.
+    The error is about 0.75 / (epsilon n) to 1 / (epsilon n) for n records. If the noisy total is
+    not above 0, the share is 0.5.
 
     Runtime
     -------
@@ -600,10 +614,10 @@ def share(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("histogram")),
     data=COUNTED,
-    categories="The values that are counted, public. Records with another value are dropped.",
+    categories="The public list of values to count. Records with other values are dropped.",
 )
 def histogram(data: Any, **options: Any) -> Release:
-    """Private counts of records in public bins or categories, one epsilon for all of them.
+    """Private counts of records in public bins or categories, which share one epsilon.
 
     Returns
     -------
@@ -645,22 +659,21 @@ def histogram(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("mode")),
     categories=(
-        "The public list of possible values; records with another value are dropped. Or else "
+        "The public list of possible values; records with other values are dropped. Or pass "
         "`bounds`."
     ),
     mechanism=(
-        '"best": permute-and-flip with the full epsilon. "duff": the paper\'s exponential '
-        "mechanism with epsilon/2."
+        '"best" (the default): permute-and-flip with the full epsilon. "duff": the exponential '
+        "mechanism with epsilon/2, as in the paper."
     ),
 )
 def mode(data: Any, **options: Any) -> Release:
-    """A private most common value.
+    """The most common value, released privately.
 
     Returns
     -------
     Release
-        `value` is a category, or a candidate between the bounds; with `by` a frame of keys
-        and values.
+        `value` is a category, or a value between the bounds; with `by` a frame of keys and values.
 
     Privacy
     -------
@@ -669,7 +682,7 @@ def mode(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The result is the mode unless another value has nearly as many records, up to a few / epsilon
+    The result is the mode unless another value has nearly as many records: at most a few / epsilon
     fewer.
 
     Runtime
@@ -695,12 +708,12 @@ def mode(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("top")),
     categories=(
-        "The possible values, public. Records with another value are dropped. Either this or "
+        "The public list of possible values; records with other values are dropped. Or pass "
         "`bounds`."
     ),
 )
 def top(data: Any, **options: Any) -> Release:
-    """The private order of the k most common values.
+    """The k most common values in order, released privately.
 
     Returns
     -------
@@ -710,13 +723,13 @@ def top(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. All counts get noise for one epsilon, and their order costs no more.
+    `unit`. All counts share one epsilon for their noise, and ordering them costs no more.
 
     Utility
     -------
     Two values whose counts differ by g are exchanged with a probability of about (2 + epsilon g) /
     4 exp(-epsilon g), for any k. For k = 1 this is the mode. Drawing one place after another would
-    divide epsilon by k and be correct less often.
+    divide epsilon by k, so the order would be wrong more often.
 
     Runtime
     -------
@@ -739,9 +752,14 @@ def top(data: Any, **options: Any) -> Release:
     return run_options("top", data, options)
 
 
-@documented(DATA, *release_parameters(statistic_spec("distribution")), MECHANISM)
+@documented(
+    DATA,
+    *release_parameters(statistic_spec("distribution")),
+    MECHANISM,
+    mechanism='"best", the only mechanism of this statistic.',
+)
 def distribution(data: Any, **options: Any) -> Release:
-    """A private distribution: all quantiles and shares, with a band around them.
+    """A private distribution: all quantiles and cumulative shares, with a confidence band.
 
     Returns
     -------
@@ -751,10 +769,10 @@ def distribution(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The number of records is private too. Up to 513 candidates are counted individually,
-    with noise at the whole epsilon. More candidates are counted in cells, in four stages. The noisy
-    counts of one stage determine the cells of the next, and the shares of epsilon add up.
-    Everything computed from the distribution is free.
+    `unit`. The number of records is private too. Up to 513 possible values are counted
+    individually, with noise at the whole epsilon. More of them are counted in cells, in four
+    stages: the noisy counts of one stage determine the cells of the next, and the stages share
+    epsilon. Everything computed from the released distribution costs no epsilon.
 
     Utility
     -------
@@ -763,7 +781,7 @@ def distribution(data: Any, **options: Any) -> Release:
 
     Runtime
     -------
-    Four passes over the data, or one for few candidates. A table in a database or a lazy frame
+    Four passes over the data, or one for few possible values. A table in a database or a lazy frame
     takes as many queries, and three more for each group.
 
     References
@@ -787,17 +805,21 @@ def distribution(data: Any, **options: Any) -> Release:
     PAIRS,
     x="An array, series or list of numbers; or the name of a column of `data`.",
     y=(
-        "The same beside x. A record counts if both of its numbers are there. They need no "
-        "bounds; numbers beyond 2**300 count as that."
+        "Like x, with as many entries. A record is used if both of its numbers are present. They "
+        "need no bounds; numbers beyond 2**300 in size count as 2**300."
     ),
-    step="Distance between possible slopes. None: about 2**40 candidates.",
+    bounds=(
+        "The smallest and the largest plausible slope, `(lower, upper)`, from knowledge of the "
+        "subject and not from the data; or a `Grid`."
+    ),
+    step="Distance between possible slopes. The default makes about 2**40 of them.",
     mechanism=(
-        '"best": permute-and-flip, with the distance in sixteenths of a record. "duff": the '
-        "paper's exponential mechanism, with the distance in whole records."
+        '"best" (the default): permute-and-flip, with the distance in sixteenths of a record. '
+        '"duff": the exponential mechanism, with the distance in whole records.'
     ),
 )
 def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
-    """A private slope of y over x: the rise of y for each unit of x.
+    """A private slope of y over x: how much y rises per unit of x.
 
     This is the Theil-Sen slope: the median of the slopes of all pairs of records that differ in x.
     Up to 29% of the records may be arbitrary without much effect on it.
@@ -814,14 +836,15 @@ def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
 
     Utility
     -------
-    The result is the slope of data that differ from these in a few / epsilon records. Its error is
-    about 1 / (f n epsilon), where f is the density of the slopes of pairs at their median.
+    The result is the exact slope of some data set that differs from yours in a few / epsilon
+    records. The error is about 1 / (f n epsilon), where f is the density of the slopes of pairs at
+    their median.
 
     Runtime
     -------
-    An engine returns both numbers of every record, 16 bytes per record, so this is for up to about
-    a million records. About 100 n / epsilon pairs of records are listed, in pieces, which takes a
-    few seconds for 100,000 records at epsilon 1.
+    Both numbers of every record are loaded into memory, 16 bytes per record, so this is for up to
+    about a million records. About 100 n / epsilon pairs of records are listed in pieces: a few
+    seconds for 100,000 records at epsilon 1.
 
     References
     ----------
@@ -840,7 +863,7 @@ def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
     named = isinstance(x, str) and isinstance(y, str)
     if named == (data is None):
         raise DuffError(
-            "x and y are two arrays, or the names of two columns of data. Pass for example "
+            "x and y must be two arrays, or the names of two columns of data. Pass for example "
             'slope("height", "weight", data=people, ...).'
         )
     if named:
@@ -934,7 +957,7 @@ def stars(edges: Any, **options: Any) -> Release:
     LEDGER,
     RNG,
     categories="The public list of possible values, instead of `bounds`.",
-    mechanism='"best": permute-and-flip. "duff": the exponential mechanism.',
+    mechanism='"best" (the default): permute-and-flip. "duff": the exponential mechanism.',
 )
 def release(statistic: Any, data: Any, **options: Any) -> Release:
     """A private release of any statistic, with groups, people and a ledger.
@@ -942,7 +965,7 @@ def release(statistic: Any, data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is one of the candidates; with `by` a frame of keys and values.
+        `value` is one of the possible outputs; with `by` a frame of keys and values.
 
     Privacy
     -------

@@ -10,11 +10,10 @@ from typing import Any
 from duffdp._facts import Facts, StatisticFact
 from duffdp._parameters import ADDS_UP, NONNEGATIVE, ZERO_BELOW
 from duffdp._pipeline.cross_counts import cross_counts
-from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._pipeline.draw_plan import DrawPlan, known_noise
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
-from duffdp.mechanisms import mechanism_class
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
@@ -76,7 +75,7 @@ def noise_spec(
         "data" if facts.interval is None else facts.interval.covers,
         simultaneous,
         facts.row_epsilon,
-        lambda name, epsilon: mechanism_class(name)(epsilon),
+        known_noise,
         summands=max(1, summands),
     )
 

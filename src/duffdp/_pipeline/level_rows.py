@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain, pairwise
-from typing import Any
 
 from duffdp._facts import Facts
 from duffdp._parameters import Groups
+from duffdp._pipeline.draw_plan import known_noise
 from duffdp._pipeline.group_sums import (
     cells_of,
     noise_draw,
@@ -25,7 +25,6 @@ from duffdp._pipeline.group_sums import (
 from duffdp._pipeline.group_tree import ErrorWeights, GroupEstimator, GroupTree
 from duffdp._pipeline.released_values import CellRow
 from duffdp.domain import Grid
-from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.weighted_noises import NoiseSum, WeightedNoise, ratio_tilts
 from duffdp.statistics.noise_interval import RatioEnds, around_value, sensitivity_of
 from duffdp.statistics.registry import statistic_spec
@@ -91,7 +90,7 @@ def relative_variances(facts: Sequence[Facts | None]) -> list[Fraction | None]:
     sensitivity = sensitivity_of(draw, lowest.domain)
 
     def variance(one: Facts) -> Fraction:
-        noise = mechanism_class(draw.mechanism)(one.row_epsilon)
+        noise = known_noise(draw.mechanism, one.row_epsilon)
         return Fraction(max(noise.variance(sensitivity), MIN_NOISE_VARIANCE))
 
     unit, least = variance(lowest), Fraction(1, MAX_DENOMINATOR)
@@ -163,21 +162,17 @@ def largest_tilts(
     noises: tuple[NoiseKey, ...], sensitivity: int, failure_rate: Fraction
 ) -> tuple[int, ...]:
     """Bounds on the noise of the ratio of two numbers that both have such weighted noises."""
-    mechanism, epsilon, weight, times = noises[0] if len(noises) == 1 else ("", 0, 0, 0)
-    if weight == times == 1:
-        noise = mechanism_class(mechanism)(epsilon)
-        bounds: tuple[int, ...] = noise.largest_tilts(sensitivity, failure_rate)
-        return bounds
+    if len(noises) == 1:
+        ((mechanism, epsilon, weight, times),) = noises
+        if weight == times == 1:
+            return known_noise(mechanism, epsilon).largest_tilts(sensitivity, failure_rate)
     return ratio_tilts(_weighted(noises), sensitivity, failure_rate)
 
 
 def _weighted(noises: Sequence[NoiseKey]) -> list[WeightedNoise]:
-    """The noises by their names; those of one distribution are one object."""
-    distributions: dict[tuple[str, Fraction], Any] = {}
-    for name, epsilon, _, _ in noises:
-        distributions.setdefault((name, epsilon), mechanism_class(name)(epsilon))
+    """The noises by their names."""
     return [
-        WeightedNoise(distributions[name, epsilon], weight, times)
+        WeightedNoise(known_noise(name, epsilon), weight, times)
         for name, epsilon, weight, times in noises
     ]
 

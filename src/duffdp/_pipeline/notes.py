@@ -73,7 +73,7 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
         if facts.found is not None and facts.found.threshold:
             lines[(_about_found_keys(facts, facts.found),)] = {}
         if facts.other is not None:
-            lines[(f"rows with another key or none are in the group {facts.other!r}",)] = {}
+            lines[(f"rows with another key or no key are in the group {facts.other!r}",)] = {}
     for parts in _about_people([facts for facts, _ in listed]):
         lines[parts] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
@@ -112,8 +112,9 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
     covers = {facts.interval.covers for facts in listed if facts.interval is not None}
     if units and "data" in covers:
         yield (
-            f"intervals are for the rows that were picked, {rows_of_people(units)}: the answer for "
-            "all rows may lie outside",
+            f"intervals cover the rows that were picked, {rows_of_people(units)}; the answer for "
+            "all "
+            "rows may be outside",
         )
 
 
@@ -153,8 +154,8 @@ def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
     counted = "people" if facts.unit.kind == "person" else "rows"
     size = f"{found.size:,}" if found.size < 10**9 else f"10^{len(str(found.size)) - 1} or more"
     return (
-        f"keys are found among {size} possible ones: one with {min_rows} {counted} is found with "
-        f"95 % probability, and noisy counts below {found.threshold} are not published"
+        f"keys are found among {size} possible ones: a key with {min_rows} {counted} is found with "
+        f"95% probability, and noisy counts below {found.threshold} are not published"
     )
 
 

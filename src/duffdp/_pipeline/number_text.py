@@ -74,16 +74,16 @@ class NumberFormat(NamedTuple):
         quoted = self.unit.replace('"', "")
         return f'{pattern}" {quoted}"' if quoted else pattern
 
-    def with_unit(self, value: Any) -> str:
+    def with_unit(self, value: object) -> str:
         """The value as text, with its unit behind it."""
         text = self.text(value)
         return f"{text} {self.unit}" if self.unit and _is_number(value) else text
 
-    def low(self, value: Any) -> str:
+    def low(self, value: object) -> str:
         """The lower end of an interval, rounded down."""
         return self.text(value, ROUND_FLOOR)
 
-    def high(self, value: Any) -> str:
+    def high(self, value: object) -> str:
         """The upper end of an interval, rounded up."""
         return self.text(value, ROUND_CEILING)
 
@@ -93,7 +93,7 @@ class NumberFormat(NamedTuple):
             return ""
         return f"{self.low(estimate.low)} {to} {self.high(estimate.high)}"
 
-    def _rounded(self, value: Any, rounding: str) -> Decimal:
+    def _rounded(self, value: object, rounding: str) -> Decimal:
         assert self.decimals is not None
         number = value if isinstance(value, Decimal) else Decimal(repr(value))
         with localcontext(prec=400):
@@ -162,11 +162,11 @@ def _finest(
     return max(0, math.ceil(-math.log10(finest) - 1e-9))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """A value as a person would write it; empty for None."""
     if value is None:
         return ""

@@ -83,7 +83,7 @@ def _plain_numbers(axis: Any, values: Sequence[Any], unit: str = "") -> str:
 
 
 def draw_groups(
-    title: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Estimate]], ax: Any
+    title: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Estimate]], ax: object
 ) -> Any:
     """Draw the numbers of groups, a line for each number."""
     labels, estimates = groups, [estimate for row in rows for estimate in row]
@@ -129,7 +129,7 @@ def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str)
         color=line.get_color(),
         alpha=0.25,
         linewidth=0,
-        label=f"{100 * shares.confidence:g} % band, {covers}" if first else None,
+        label=f"{100 * shares.confidence:g}% band, {covers}" if first else None,
     )
     ends = axes.convert_xunits([_number(value(place)) for place in shares.axis()])
     limits = ends if first else axes.get_xlim()
@@ -141,7 +141,7 @@ def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str)
     return axes
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """A value that an axis can hold; a duration in days."""
     if isinstance(value, dt.timedelta):
         return value / dt.timedelta(days=1)

@@ -423,7 +423,7 @@ class Profile(Exportable):
         if self.share_error > MAX_MARGIN:
             yield (
                 f"too few rows for epsilon {self.epsilon:g} and {len(self.columns)} columns: "
-                "shares may be off by a quarter and more. Pass fewer columns, or a larger epsilon."
+                "shares may be off by a quarter or more. Pass fewer columns or a larger epsilon."
             )
             return
         least = REMARK_NATS / self._row_epsilon / max(self.rows, 1)
@@ -437,21 +437,22 @@ class Profile(Exportable):
             elif one.listed is None and one.unreadable > least and one.kind != "text":
                 hint = "; check decimal, thousands and date_format" if self.reading else ""
                 yield (
-                    f"{name}: about {ignored} of the fields are no {one.kind}s, and statistics "
+                    f"{name}: about {ignored} of the fields are not {one.kind}s, so statistics "
                     f"ignore them{hint}"
                 )
             elif one.kind == "text" and one.unreadable > least and one.readable > 3 * least:
                 yield (
                     f"{name}: about {_percent(one.readable)} of the fields can be read as numbers "
-                    "or dates, and statistics ignore the others"
+                    "or dates; statistics ignore the others"
                 )
             if one.inside is not None and outside > 2 * least:
                 yield (
-                    f"{name}: about {_percent(outside)} of the fields lie outside the bounds, and "
-                    "are moved to them"
+                    f"{name}: about {_percent(outside)} of the fields are outside of the bounds, "
+                    "and "
+                    "count as the nearest bound"
                 )
             if one.kind != "text" and one.quartiles is None:
-                yield f"{name}: too few records to tell its quartiles at this epsilon"
+                yield f"{name}: too few records for quartiles at this epsilon"
 
     @property
     def notes(self) -> list[str]:
@@ -459,7 +460,8 @@ class Profile(Exportable):
         return [
             *self.remarks,
             *(note.worded() for note in self.reading),
-            "proposed bounds are released numbers: say so where a plan uses them",
+            "proposed bounds are released numbers: name them as the source in a plan that uses "
+            "them",
         ]
 
     def wide(self) -> dict[str, list[Any]]:
@@ -515,8 +517,8 @@ class Profile(Exportable):
         people = "" if self.people is None else f", {self.people:,} people"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return (
-            f"about {self.rows:,} rows{people}; shares are off by about "
-            f"{100 * self.share_error:.2g} points at most (95 %); epsilon={self.epsilon:g} for "
+            f"about {self.rows:,} rows{people}; shares are off by at most "
+            f"{100 * self.share_error:.2g} points (95% confidence); epsilon={self.epsilon:g} for "
             f"each {self.unit.protected}{seeded}"
         )
 
@@ -544,4 +546,4 @@ _SHARES = ("readable", "unreadable", "missing", "inside", "listed")
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"
+    return "" if share is None else f"{100 * share:.0f}%"

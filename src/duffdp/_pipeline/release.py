@@ -43,42 +43,42 @@ _MAX_KEYS = 200  # listed in a workbook
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release(Exportable):
-    """One private value with the public facts about it; only the value depends on the data.
+    """A private value with the public facts about it.
 
     Attributes
     ----------
     value
-        The private value: one number (or category), a list of them for several quantiles, a
-        dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
-        key columns and value columns (of distributions a dictionary, by key).
+        The private value: a number or category, a list for several quantiles, a dictionary for a
+        summary, or a `Distribution`. With groups it is a frame of the library that holds the data,
+        with columns of keys and values; for distributions it is a dictionary by key.
     low, high
-        The ends of the confidence interval, if `interval` was passed, in the shape of the value;
-        for grouped releases a list in the order of `keys`, and columns of `value`.
+        The ends of the confidence interval, in the shape of the value; None without `interval`. For
+        grouped releases each is a list in the order of `keys`, and also a column of `value`.
     confidence, covers, simultaneous
-        The probability, at least, with which the interval contains what it covers; what it covers:
-        "data", the exact value of the records (with `unit`, of the rows that were picked), or
-        "population", the value of what they were drawn from; and whether all intervals hold
-        together, or each individually.
+        The probability, at least, with which an interval contains its target. The target: "data",
+        the exact answer for the records (with `unit`, for the rows that were picked), or
+        "population", the answer for the population that they were sampled from. And whether all
+        intervals hold at once, or each individually.
     statistic, mechanism, unit, loss
-        The statistic, how it was drawn, who is protected and the privacy loss, as typed facts.
+        Typed facts: the statistic, how it was drawn, who is protected, and the privacy loss.
     epsilon, delta, contributions
         The numbers among these facts.
     domain, column, by, keys
-        The public set of outputs, and how rows were chosen.
+        The public set of possible outputs, the column, and the groups.
     sizes, suppress_below
-        The noisy counts of groups, in the order of `keys`, and the threshold below which values are
-        withheld, if `suppress_below` was passed. A statistic that counts records itself has no
-        other sizes.
+        The noisy counts of groups, in the order of `keys`, and the count below which values are
+        withheld; None without `suppress_below`. Statistics that count records have no separate
+        sizes.
     noisy
         For groups whose values add up, such as counts: the noisy numbers before negative counts
         became 0. Their sum over groups is unbiased.
     secure
-        Whether it was drawn from the operating system's randomness.
+        True if it was drawn from the operating system's randomness, False if from a seed.
     time, version
-        When it was drawn, in UTC, and by which version of the library.
+        The time of the draw in UTC, and the version of the library.
     notes
-        Lines about the call that notebooks show below the value: how values are read, which groups
-        get a value, the step. They are the same for all data.
+        Lines that notebooks show below the value: how values are read, which groups get a value,
+        the step. They depend on the call and not on the data.
 
     Privacy
     -------
@@ -200,8 +200,8 @@ class Release(Exportable):
         return [estimates_of(self.columns, row, self.domain, interval) for row in self.cells]
 
     def too_few(self, parts: Sequence[int] | None = None) -> list[bool]:
-        """For each group, True if there were too few records: its values are withheld, or all its
-        intervals (or those of the values at some places) are nearly the whole public range.
+        """For each group, True if there are too few records to say anything: its values are
+        withheld, or all its intervals (or those of `parts`) are nearly the whole public range.
         """
         hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:
@@ -244,6 +244,8 @@ class Release(Exportable):
         return [note.worded() for note in notes_about([(self.facts, self.reading)])]
 
     def __float__(self) -> float:
+        if self.grouped or len(self.cells[0]) > 1:
+            raise TypeError("a release with several values is not a number: use value or rows()")
         return float(self.value)
 
     def __eq__(self, other: object) -> bool:
@@ -278,14 +280,14 @@ class Release(Exportable):
         Parameters
         ----------
         confidence
-            The probability with which this holds, over the draw of the mechanism, for every data
-            set: between 0 and 1. With groups it holds for each group individually.
+            The probability of the draw with which the bound holds, between 0 and 1. It holds for
+            every data set; with groups, for each group individually.
 
         Returns
         -------
         int
-            For a mean, which need not be a candidate, this is the number of records in addition to
-            those for the closest candidate.
+            For a mean, whose exact value need not be a possible output, this number comes on top of
+            the records that the closest possible output needs.
 
         Privacy
         -------
@@ -433,7 +435,7 @@ class Release(Exportable):
         ends = ""
         if interval is not None:
             scope = " together" if interval.simultaneous else ""
-            level = f"{float(100 * interval.confidence):.6g} %{scope}"
+            level = f"{float(100 * interval.confidence):.6g}%{scope}"
             plural = "s" if self.grouped or len(self.columns) > self._step else ""
             ends = f", interval{plural} {level} for the {interval.covers}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
@@ -450,11 +452,11 @@ class Release(Exportable):
         """The keys of all groups; one empty key without groups."""
         return self.keys if self.grouped else ((),)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """A matplotlib plot: points with intervals, one line per group (or per number of one
         group), or the shares of distributions; returns the axes.
         """
-        labels = [", ".join(map(str, key)) for key in self.keys] or [""]
+        labels = [", ".join(map(str, key)) for key in self._rows_of_keys()]
         if self.has_distributions:
             distributions = [distribution for (distribution,) in self.cells]
             return draw_distributions(self.column or "value", labels, distributions, ax)
@@ -505,8 +507,8 @@ class Release(Exportable):
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(
-                f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the "
-                "whole dictionary."
+                f"this is not a dictionary from to_dict() of a release ({type(error).__name__}). "
+                "Pass the whole dictionary."
             ) from None
 
     def to_json(self) -> str:
@@ -569,7 +571,7 @@ def _release_text(release: Release) -> str:
     ]
     if interval is not None:
         scope = ", together" if interval.simultaneous else ""
-        level = f"{float(100 * interval.confidence):.6g} %{scope}"
+        level = f"{float(100 * interval.confidence):.6g}%{scope}"
         parts.append(f"intervals {level} for the {interval.covers}")
     return "; ".join(filter(None, parts))
 
@@ -610,7 +612,7 @@ def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dic
 
 
 def _cells_from_json(
-    value: Any, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
+    value: object, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
 ) -> tuple[CellRow, ...]:
     """The cells of every group, from JSON values."""
     return tuple(
@@ -644,7 +646,7 @@ def _sizes_from_json(
     return tuple(row[name] for row in value)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else [value]

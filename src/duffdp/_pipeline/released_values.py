@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from duffdp._facts import Facts
 from duffdp._pipeline.distribution import Distribution
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
-from duffdp.domain import Grid
+from duffdp.domain import Domain, Grid, PublicSet
 from duffdp.ledger.charge import Result
+from duffdp.statistics.distribution import NoisyCells
 from duffdp.statistics.program import OutputColumn, PostProcess
 from duffdp.statistics.spec import Shape
 
@@ -37,13 +38,13 @@ def released_values(
     plan: DrawPlan, post_process: PostProcess | None, facts: Facts, result: Result, data: Any
 ) -> ReleasedValues:
     """The released values of drawn numbers; with groups, `value` is a frame like the data."""
-    domain: Any = facts.domain
+    domain = facts.domain
     columns = plan.columns if post_process is None else post_process.columns(domain)
     names = frame_column_names(facts, columns) if facts.by else []
     rows: Sequence[Sequence[int]] = result.numbers
     rows, sizes = split_sizes(facts, rows)
     if not rows:  # no key was found
-        values: list[list[Any]] = [[] for _ in columns]
+        values: list[list[object]] = [[] for _ in columns]
     elif post_process is None:
         numbers = rows.columns if isinstance(rows, RowsOfColumns) else zip(*rows, strict=True)
         readers = [
@@ -56,7 +57,8 @@ def released_values(
         )
     is_distribution = columns[0].kind == "distribution"
     if is_distribution:
-        values = [[Distribution(domain, *parts) for parts in values[0]]]
+        assert isinstance(domain, Grid)
+        values = [[Distribution(domain, *cells) for cells in cast(list[NoisyCells], values[0])]]
     cells: CellRows = (
         RowsOfColumns(values)
         if len(values[0]) >= MIN_COLUMNAR_ROWS
@@ -78,13 +80,14 @@ def released_values(
 
 
 def number_reader(
-    column: OutputColumn, domain: Any, in_bulk: bool = False
-) -> Callable[[Sequence[int]], Iterable[Any]]:
+    column: OutputColumn, domain: PublicSet, in_bulk: bool = False
+) -> Callable[[Sequence[int]], Iterable[object]]:
     """The function from drawn numbers to released ones; `in_bulk` converts all at once."""
     if column.kind != "candidate":
         return partial(map, partial(max, 0))
     if in_bulk and isinstance(domain, Grid):
         return lambda numbers: domain.values(numbers).tolist()
+    assert isinstance(domain, Domain)
     return partial(map, domain.value)
 
 
@@ -143,7 +146,9 @@ def unique_column_names(columns: tuple[OutputColumn, ...], by: tuple[str, ...]) 
 # Small groups: decided by released numbers alone.
 
 
-def split_sizes(facts: Facts, numbers: Sequence[Sequence[int]]) -> tuple[Any, GroupSizes | None]:
+def split_sizes(
+    facts: Facts, numbers: Sequence[Sequence[int]]
+) -> tuple[Sequence[Sequence[int]], GroupSizes | None]:
     """Drawn numbers without the noisy sizes of groups, and these, if they are the last number of
     each group.
     """

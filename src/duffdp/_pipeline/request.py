@@ -29,6 +29,8 @@ from duffdp._parameters import (
     WHERE,
     FoundKeys,
     Parameter,
+    X,
+    Y,
 )
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
 from duffdp.domain import Categories, Digits, Grid, Ordered, Pattern, Presence, PublicSet
@@ -72,7 +74,7 @@ class ReleaseRequest:
         bounds = self[BOUNDS]
         final = self[STEP] is not None or isinstance(bounds, Ordered) or spec.of_pairs
         final = final or not isinstance(domain, Grid)
-        if spec.check_domain is not None and (final or domain.kind in ("date", "datetime")):
+        if final or domain.kind in ("date", "datetime"):
             spec.check_domain(terms.parameters, domain)  # else once the step is known
         pair = self._pair(terms) if spec.of_pairs else None
         by, keys = self[BY], self[KEYS]
@@ -128,7 +130,7 @@ class ReleaseRequest:
 
     def _pair(self, terms: Terms) -> tuple[str, str] | None:
         """The names of the two columns, if they are columns of a table."""
-        name, x, y = terms.spec.name, terms.parameters["x"], terms.parameters["y"]
+        name, x, y = terms.spec.name, X.of(terms.parameters), Y.of(terms.parameters)
         if self[COLUMN] is not None:
             raise DuffError(
                 *(f"{name} takes no ", Argument("column"), f", got {self[COLUMN]!r:.60}. Pass "),
@@ -159,7 +161,7 @@ class ReleaseRequest:
             raise BoundsError(
                 *(
                     Argument("categories"),
-                    f" are for modes and the like, got them for {spec.name}.",
+                    f" cannot be used with {spec.name}.",
                 ),
                 *(" Pass ", Argument("bounds"), "."),
             )
@@ -173,7 +175,7 @@ class ReleaseRequest:
         if categories is not None:
             if step is not None:
                 raise BoundsError(
-                    *(Argument("step"), " goes with ", Argument("bounds"), ", got "),
+                    *(Argument("step"), " can only be used with ", Argument("bounds"), ", got "),
                     *(Argument("categories"), " and ", Argument("step", step)),
                     ". Leave one of them out.",
                 )
@@ -322,8 +324,7 @@ class CheckedRequest(NamedTuple):
             return domain
         if integer or untyped or scale is not None:
             domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped, scale)
-        if spec.check_domain is not None:
-            spec.check_domain(self.terms.parameters, domain)
+        spec.check_domain(self.terms.parameters, domain)
         return domain
 
 
@@ -345,8 +346,11 @@ def as_categories(values: Any) -> Categories:
     if isinstance(values, Pattern):
         if values.size > MAX_PATTERN_CATEGORIES:
             raise BoundsError(
-                *(Argument("categories"), f" are at most {MAX_PATTERN_CATEGORIES:,} values, and "),
-                f"{values!r:.80} has more. Count by the column instead, with ",
+                *(
+                    Argument("categories"),
+                    f" can be at most {MAX_PATTERN_CATEGORIES:,} values, and ",
+                ),
+                f"{values!r:.80} has more. Count by this column instead, with ",
                 *(Argument("keys"), " that are found."),
             )
         values = map(values.value, range(values.size))
@@ -357,7 +361,7 @@ def require_even_spacing(entry: StatisticSpec, domain: Ordered) -> Ordered:
     """The candidates, if the statistic can do with the distances between them."""
     if isinstance(domain, Digits) and not entry.allows_uneven_grid:
         raise BoundsError(
-            f"{entry.name} needs evenly spaced candidates, got {domain!r}. Pass for example ",
+            f"{entry.name} needs evenly spaced possible answers, got {domain!r}. Pass for example ",
             *(Argument("bounds", (0, 1000)), ", or ask for a median or quantiles."),
         )
     return domain
@@ -389,7 +393,7 @@ def grid_from_bounds(
     except (TypeError, ValueError):
         digits: tuple[str | Argument, ...] = (".",)
         if rule == "order":
-            digits = (", or ", Argument("digits", 3), " where nobody knows them.")
+            digits = (", or ", Argument("digits", 3), " if nobody knows bounds.")
         problem: tuple[str | Argument, ...] = (
             *("the public ", Argument("bounds")),
             " are missing: the smallest and the largest plausible value, known without the data",

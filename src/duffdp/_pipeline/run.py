@@ -1,7 +1,7 @@
 """Check, charge, read and draw: the path of every release, alone or with others.
 
-Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
-numbers reach a release.
+Promise: Parameters are checked, then the ledger is charged, then records are read; the rows of a
+person that are used are those that epsilon is divided among; only drawn numbers reach a release.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
+from duffdp._privacy import PrivacyUnit
 from duffdp._rows import Row
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
@@ -54,7 +55,7 @@ class EdgeSource:
 
     close = None  # nothing to close
 
-    def __init__(self, edges: Any, domain: PublicSet) -> None:
+    def __init__(self, edges: object, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
 
@@ -68,7 +69,7 @@ class ArraySource:
 
     close = None  # nothing to close
 
-    def __init__(self, data: Any, domain_for: Callable[..., PublicSet]) -> None:
+    def __init__(self, data: object, domain_for: Callable[..., PublicSet]) -> None:
         self._records = read_array(data)
         self.has_objects = self._records.array.dtype.kind == "O"
         domain = domain_for(self._records.integer, self.has_objects)
@@ -99,7 +100,7 @@ class PreparedRelease(NamedTuple):
 
     @classmethod
     def of(
-        cls, request: ReleaseRequest, data: Any, rng: object, sources: OpenSources
+        cls, request: ReleaseRequest, data: object, rng: object, sources: OpenSources
     ) -> PreparedRelease:
         """Check the parameters; of the data, look at the types."""
         keys = request[KEYS]
@@ -109,7 +110,7 @@ class PreparedRelease(NamedTuple):
 
     @classmethod
     def of_checked(
-        cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources
+        cls, checked: CheckedRequest, data: object, rng: object, sources: OpenSources
     ) -> PreparedRelease:
         """Prepare a checked request: look at the types of the data. Releases of one call share the
         `sources` that they open.
@@ -120,6 +121,8 @@ class PreparedRelease(NamedTuple):
         entropy_source = SYSTEM if rng is None else entropy(rng)
         table = _source(checked, data, sources)
         plan = checked.plan_on(table.domain)
+        if isinstance(table, SourceTable):
+            _check_cap(table, plan.unit)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
@@ -147,6 +150,14 @@ class PreparedRelease(NamedTuple):
         )
 
 
+def _check_cap(table: SourceTable, unit: PrivacyUnit) -> None:
+    """Refuse a table that would use other rows of a person than epsilon is divided among."""
+    selection = table.selection
+    used = selection.unit, selection.contributions, selection.groups_per_person
+    if used != (unit.column, unit.contributions, unit.groups_per_person):
+        raise AssertionError(f"{used} rows are used, and {unit!r} is paid for")
+
+
 def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
     """An engine without a record, for one group."""
     if spec.of_graphs:
@@ -171,7 +182,7 @@ def _source(
     return SourceTable(data, selection, checked.domain.kind, checked.domain_for, sources)
 
 
-def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Release:
+def run_options(statistic: object, data: object, options: Mapping[str, Any]) -> Release:
     """One release of its own, as a public function is called."""
     request = ReleaseRequest(statistic, options)
     ledger, rng = LEDGER.value_in(options), RNG.value_in(options)
@@ -179,7 +190,7 @@ def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Releas
 
 
 def run(
-    request: ReleaseRequest, data: Any, ledger: Ledger | None = None, rng: object = None
+    request: ReleaseRequest, data: object, ledger: Ledger | None = None, rng: object = None
 ) -> Release:
     """Check, charge, read and draw one release."""
     return make_releases([PreparedRelease.of(request, data, rng, OpenSources())], ledger)[0]
@@ -308,7 +319,10 @@ def _finders(prepared: Sequence[PreparedRelease]) -> dict[int, int]:
             last[entry.universe] = i
         elif entry.universe not in last:
             raise DuffError(
-                *(Argument("finding", 0), " leaves nothing to find keys with. Pass for example "),
+                *(
+                    Argument("finding", 0),
+                    " leaves no epsilon for finding keys. Pass for example ",
+                ),
                 *(Argument("finding", 0.25), "."),
             )
         finder_of[i] = last[entry.universe]

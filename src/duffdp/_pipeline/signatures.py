@@ -10,6 +10,7 @@ from functools import wraps
 from textwrap import fill
 from typing import Any, TypeVar, cast
 
+from duffdp._alternatives import parameter_hint
 from duffdp._parameters import (
     BOUNDS,
     CATEGORIES,
@@ -30,7 +31,7 @@ from duffdp._parameters import (
     Parameter,
     documented_options,
 )
-from duffdp.errors import did_you_mean
+from duffdp.errors import PYTHON, UNSET
 from duffdp.statistics.spec import StatisticSpec
 
 _OF_FILES = [option.name for option in TEXT_FILE_OPTIONS]
@@ -82,12 +83,27 @@ def _refuse_unknown(function: str, options: Iterable[str], names: Sequence[str])
     """Refuse an argument that the function does not have."""
     for name in options:
         if name not in names:
-            hint = did_you_mean(name, names)
+            hint = parameter_hint(name, names)
             if name == DELTA.name:
                 hint = " All releases are pure epsilon-differentially private: leave delta out."
             if name in _OF_FILES:
                 hint = f" It is about a text file: pass duffdp.TextFile(path, {name}=...) as data."
             raise TypeError(f"{function} got an unexpected keyword argument {name!r}.{hint}")
+
+
+def _refuse_missing(
+    function: str,
+    parameters: Iterable[Parameter[Any]],
+    leading: Sequence[str],
+    options: Iterable[str],
+) -> None:
+    """Refuse a call without a required parameter."""
+    for parameter in parameters:
+        is_required = parameter.required and (not parameter.positional or parameter.name in leading)
+        if is_required and parameter.name not in options:
+            example = PYTHON.assignment(parameter.name, parameter.example)
+            fix = "" if parameter.example is UNSET else f" Pass for example {example}."
+            raise TypeError(f"{function} needs {parameter.name}.{fix}")
 
 
 def takes_aliases(function: Function) -> Function:
@@ -147,6 +163,7 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
             if len(positional) == len(names) and required <= options.keys() <= allowed:
                 return function(**dict(zip(names, positional, strict=True)), **options)
             _refuse_unknown(function.__name__, options, (*names, *order))
+            _refuse_missing(function.__name__, parameters, names[len(positional) :], options)
             twice = [name for name in names[: len(positional)] if name in options]
             if twice and DATA.name in allowed:
                 raise TypeError(f"{function.__name__} takes the table by name: pass data=...")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from duffdp._pipeline.toml import refuse_unknown
 from duffdp.errors import DuffError
@@ -13,7 +12,7 @@ SOURCES = ("bounds", "step", "categories", "keys", "plan", "publications", "audi
 REGISTRY_SOURCES = ("curator", "purpose", "region", "sector", "actors", "justification")
 
 
-def read_sources(sources: Any) -> dict[str, str]:
+def read_sources(sources: object) -> dict[str, str]:
     """Answers that a reviewer will ask for, as text; none if nothing was given.
 
     `bounds`, `step`, `categories` (and bins), `keys`: where they came from. `plan`: when it was
@@ -24,14 +23,14 @@ def read_sources(sources: Any) -> dict[str, str]:
         return {}
     if not isinstance(sources, Mapping):
         raise DuffError(
-            f"sources are texts by what they are about, got {type(sources).__name__}. Pass for "
+            f"sources must be a mapping from topics to text, got {type(sources).__name__}. Pass "
+            "for "
             'example sources={"bounds": "the form allows 0 to 120"}.'
         )
     refuse_unknown(sources, (*SOURCES, *REGISTRY_SOURCES), "sources")
     for name, text in sources.items():
         if not isinstance(text, str) or not text.strip():
             raise DuffError(
-                f"sources: {name} must be a text, got {text!r:.60}. Leave it out if it is not "
-                "known."
+                f"sources: {name} must be text, got {text!r:.60}. Leave it out if it is not known."
             )
     return dict(sources)

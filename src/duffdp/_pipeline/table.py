@@ -144,18 +144,17 @@ class Table(Exportable):
     Attributes
     ----------
     releases
-        Every `Release` by its name, those of margins too.
+        Every `Release` by its name, including those of totals.
     by, keys
-        The columns that form groups, and the groups, in the order of the rows; margins follow.
+        The columns that form groups, and the groups in the order of the rows; totals follow.
     smallest, suppressed
         The noisy count below which a group is `too_small`, and whether all numbers of such groups
         but the count are withheld.
     confidence, covers, simultaneous
-        The probability, at least, with which an interval contains the answer for the records (with
-        `unit`, for the rows that were picked) or for the population (counts and sums always for the
-        records), and whether this holds for each interval or for all together.
+        As in `Release`: the probability with which intervals contain their target, the target, and
+        whether all intervals hold at once. Intervals of counts and sums always cover "data".
     epsilon, unit, secure
-        The total cost of all releases, the unit that they protect, and whether they were drawn from
+        The total cost of all releases, the unit that they protect, and True if they were drawn from
         the operating system's randomness.
 
     Privacy
@@ -329,7 +328,7 @@ class Table(Exportable):
         """
         if len(self.by) != 2:
             raise DuffError(
-                f"a cross table has two columns of groups, got {len(self.by)}. Pass for example "
+                f"a cross table needs two columns of groups, got {len(self.by)}. Pass for example "
                 'by=["region", "sex"] to the table.'
             )
         for measure in self.measures:
@@ -385,7 +384,7 @@ class Table(Exportable):
         )
 
     def compare(
-        self, name: str, first: Any, second: Any, *, confidence: float | None = None
+        self, name: str, first: object, second: object, *, confidence: float | None = None
     ) -> Comparison:
         """The difference and the ratio of one number of two groups, at no cost.
 
@@ -411,7 +410,7 @@ class Table(Exportable):
         measure, part, column = self._number(name)
         keys = [key[0] if len(self.by) == 1 else key for key in self.keys]
         if len(keys) < 2:
-            raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
+            raise DuffError("a ranking needs at least two groups. Pass by and keys to the table.")
         numbers = self.compared_numbers(measure, part)[: len(keys)]
         labels = [self.group_name(i) for i in range(len(keys))]
         form = column.format
@@ -457,7 +456,7 @@ class Table(Exportable):
                 numbers.append(ComparedNumber(row[part], own.facts, number, noisy, draws, kind))
         return numbers
 
-    def _place(self, group: Any) -> int:
+    def _place(self, group: object) -> int:
         """The row of a group that is named by keys or labels."""
         parts = tuple(group) if isinstance(group, tuple | list) else (group,)
         keys = self.row_keys()
@@ -473,7 +472,9 @@ class Table(Exportable):
             if len(parts) == len(key) and all(matches):
                 return i
         listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
-        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
+        names = [as_text(part) for key in keys for part in self.wording.keys(self.by, key)]
+        hint = did_you_mean(parts[0], dict.fromkeys(names)) if len(parts) == 1 else ""
+        raise DuffError(f"there is no group {group!r:.60}.{hint} Its groups are {listed}.")
 
     def group_name(self, place: int) -> str:
         """The name of the group of a row, for readers."""
@@ -649,8 +650,8 @@ class Table(Exportable):
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise DuffError(
-                f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
-                "whole dictionary."
+                f"this is not a dictionary from to_dict() of a table ({type(error).__name__}). "
+                "Pass the whole dictionary."
             ) from None
         columns = table.wide()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -692,7 +693,7 @@ class Table(Exportable):
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
             population = " for the population" if self.covers == "population" else ""
-            ends = f", intervals {100 * self.confidence:.6g} % {scope}{population}"
+            ends = f", intervals {100 * self.confidence:.6g}% {scope}{population}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit.protected}{ends}{seeded}"
 

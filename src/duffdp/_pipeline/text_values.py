@@ -18,7 +18,7 @@ from duffdp.errors import DuffError
 _TRUTH = {"true": True, "false": False}
 
 
-def with_values(checked: CheckedRequest, data: Any, sources: OpenSources) -> ReleaseRequest:
+def with_values(checked: CheckedRequest, data: object, sources: OpenSources) -> ReleaseRequest:
     """The release with its texts read by the declared types of their columns."""
     selection, domain = checked.selection, checked.domain
     listed = selection.by and selection.universe is None
@@ -36,7 +36,7 @@ def with_values(checked: CheckedRequest, data: Any, sources: OpenSources) -> Rel
 
 
 def with_keys(
-    checked: CheckedRequest, data: Any, written: tuple[str, ...], sources: OpenSources
+    checked: CheckedRequest, data: object, written: tuple[str, ...], sources: OpenSources
 ) -> ReleaseRequest:
     """The release with those keys read that are `written` as text, by the types of their
     columns.
@@ -48,7 +48,7 @@ def with_keys(
     return checked.request.replace(keys=list(zip(*parts, strict=True)))
 
 
-def typed_values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
+def typed_values(column: str, dtype: object, texts: Iterable[Any]) -> list[Any]:
     """Texts as values of the column's type. Other values are kept, and so is everything if there is
     no such column, because that error is raised elsewhere.
     """
@@ -61,7 +61,7 @@ def typed_values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
             values.append(read(value) if isinstance(value, str) else value)
         except (ValueError, KeyError):
             raise DuffError(
-                f"the column {column!r} is of type {dtype}, and {value!r} is no such value."
+                f"the column {column!r} has the type {dtype}, but {value!r} is not such a value."
             ) from None
     return values
 

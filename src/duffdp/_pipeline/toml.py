@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
+from duffdp._engines.files.paths import format_named
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.keys import CODE_BOOK
 from duffdp._engines.sql.query import Query
@@ -17,7 +18,7 @@ from duffdp._parameters import (
     documented_options,
 )
 from duffdp.domain import Categories
-from duffdp.errors import DuffError, did_you_mean
+from duffdp.errors import BoundsError, DuffError, did_you_mean
 
 PIPE = "-"  # the source is what is piped into the command
 REQUIRED = ("source", "epsilon", "release")
@@ -82,7 +83,10 @@ def _read(path: Path, required: tuple[str, ...], allowed: tuple[str, ...]) -> di
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+        known = "it is data and not a plan" if format_named(path.name) else "check the path"
+        raise DuffError(
+            f"cannot read the plan {str(path)!r}: {known}. Pass a TOML file, such as plan.toml."
+        ) from None
     return _parse(text, path.parent, repr(str(path)), required, allowed)
 
 
@@ -95,7 +99,7 @@ def _parse(
     try:
         entries = dict(documented_options(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        hint = "A plan is a TOML file that names its data, for example source = 'people.csv'."
+        hint = 'Put text in double quotes, as in source = "people.csv".'
         raise DuffError(f"the plan {name} is not TOML: {error}. {hint}") from None
     for word, content in OTHER_KIND.items():
         if word in entries and word not in allowed:
@@ -109,7 +113,7 @@ def _parse(
         content = entries.get(name, name)
         if not isinstance(content, str) or not content:
             hint = _SOURCE_HINT if isinstance(content, dict) else ""
-            raise DuffError(f"{name} must be a text, got {content!r}.{hint}")
+            raise DuffError(f"{name} must be text, got {content!r}.{hint}")
     for name in ("source", "ledger"):
         if name in entries and entries[name] != PIPE and not ADDRESS.match(entries[name]):
             entries[name] = str(folder / entries[name])
@@ -137,17 +141,20 @@ def _with_keys(release: Any, folder: Path) -> Any:
         return release | {"keys": paths}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
-    return release | {"keys": [Categories(part) for part in keys]}
+    try:
+        return release | {"keys": [Categories(part) for part in keys]}
+    except BoundsError as error:
+        raise error.about_other("categories", "keys") from None
 
 
-def _in_folder(part: Any, folder: Path) -> Any:
+def _in_folder(part: object, folder: Path) -> Any:
     """Keys of one column: a path, or that of a code book, is meant from the folder of the plan."""
     if isinstance(part, dict) and isinstance(part.get(CODE_BOOK), str):
         return part | {CODE_BOOK: str(folder / part[CODE_BOOK])}
     return str(folder / part) if isinstance(part, str) else part
 
 
-def refuse_unknown(entries: Mapping[str, Any], names: Iterable[str], where: str) -> None:
+def refuse_unknown(entries: Iterable[str], names: Iterable[str], where: str) -> None:
     """An error for an entry that nobody would read, with the name that was probably meant."""
     allowed = list(names)
     for name in entries:

@@ -40,7 +40,7 @@ class Wording(NamedTuple):
                 return f"{self.names[stem]}{end.replace('_', ' ')}"
         return column
 
-    def key(self, column: str, key: Any) -> Any:
+    def key(self, column: str, key: object) -> Any:
         """The label of a key, or the key itself; None is the total."""
         if key is None:
             return self.name(ALL)
@@ -75,7 +75,7 @@ class Wording(NamedTuple):
 PLAIN = Wording()  # the names of the columns themselves
 
 
-def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
+def read_wording(names: object, labels: object, shown_in: object) -> Wording:
     """Checked words: mappings of text; the columns that they are for are checked later."""
     columns = LABELS.read(labels) or {}
     texts = {}
@@ -85,7 +85,7 @@ def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
     return Wording(NAMES.read(names) or {}, texts, SHOWN_IN.read(shown_in) or {})
 
 
-def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
+def with_code_books(by: object, keys: object, labels: object) -> tuple[Any, Any]:
     """Keys with code books instead of their entries in a plan, and all labels: those of code
     books, but for keys that have other labels.
     """
@@ -142,7 +142,8 @@ def check_wording(
     for name in named:
         if named.count(name) > 1:
             raise DuffError(
-                Argument("names"), f" calls two columns {name!r:.60}. Give each its own name."
+                Argument("names"),
+                f" gives two columns the name {name!r:.60}. Give each its own name.",
             )
     refuse_unknown(wording.labels, by, "labels")
     key_rows = list(keys)
@@ -154,7 +155,8 @@ def check_wording(
         shown_names = [labels.get(text, text) for text in sorted(texts)]
         if len(set(shown_names)) < len(shown_names):
             raise DuffError(
-                Argument("labels"), f" of {column!r:.60} give two keys one label. Tell them apart."
+                Argument("labels"),
+                f" of {column!r:.60} give two keys the same label. Use different labels.",
             )
     inputs = dict.fromkeys(columns.values())
     refuse_unknown(wording.shown_in, (*columns, *filter(None, inputs)), "shown_in")
@@ -172,5 +174,5 @@ def refuse_percent(column: str) -> DuffError:
     """The error for percent of what is no share."""
     return DuffError(
         Argument("shown_in", {column: PERCENT}),
-        f" shows a share of 1 as percent, and {column} is no share. Pass another unit.",
+        f" shows shares as percent, but {column} is not a share. Pass another unit.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from duffdp._parameters import Q
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._planning.forecast import DataSet, Forecast, MechanismErrorLaw
 from duffdp.domain import Categories, Grid
@@ -53,7 +54,7 @@ def check_baseline(name: str, plan: DrawPlan, delta: float | None) -> None:
         )
     if delta is not None and plan.unit.contributions != 1:
         raise DuffError(
-            "delta does not divide among the rows of a person as epsilon does, got "
+            "delta cannot be divided among the rows of a person as epsilon can, got "
             f"contributions={plan.unit.contributions}. Pass ",
             Argument("contributions", 1),
             ", or no delta.",
@@ -70,7 +71,7 @@ def baseline_forecast(name: str, plan: DrawPlan, delta: float | None, data: Data
         raise DuffError(f'{name!r} adds noise to a number, got categories. Use "best" or "duff".')
     elif not isinstance(data.domain, Grid):
         raise DuffError(
-            f"{name!r} needs evenly spaced candidates, got {data.domain!r}. Pass bounds, for "
+            f"{name!r} needs evenly spaced possible answers, got {data.domain!r}. Pass bounds, for "
             "example ",
             Argument("bounds", (0, 100)),
             ".",
@@ -87,8 +88,7 @@ def _baseline(name: str, plan: DrawPlan, delta: float | None) -> Any:
 
 
 def _q(plan: DrawPlan) -> Fraction:
-    q: Fraction = plan.parameters.get("q", Fraction(1, 2))
-    return q
+    return Q.of(plan.parameters) if Q.name in plan.parameters else Fraction(1, 2)
 
 
 def _sensitivity(plan: DrawPlan, data: DataSet) -> sensitivity.Sensitivity:

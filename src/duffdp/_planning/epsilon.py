@@ -193,8 +193,8 @@ def epsilon_for(
     if epsilon is None:
         goal = f"within {within!r}" if width is None else f"to a width of {width!r}"
         raise DuffError(
-            f"no epsilon up to a million keeps {mechanism!r} {goal}. Pass a larger one or a "
-            "smaller step."
+            f"no epsilon up to a million keeps {mechanism!r} {goal}. Accept a larger error or "
+            "width, or pass a smaller step."
         )
     return EpsilonPlan(
         epsilon,
@@ -225,7 +225,9 @@ def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float 
     return high
 
 
-def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
+def _check_goal(
+    within: object, probability: object, width: object, interval: object
+) -> float | None:
     """Raise an error for a goal that is none; return the probability, if it has one."""
     if (within is None) == (width is None):
         combination = "neither" if width is None else "both"
@@ -257,8 +259,7 @@ def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> flo
     if interval is None or probability is not None:
         raise DuffError(
             Argument("width"),
-            " goes with interval, how often it holds the answer, and not with probability. Pass "
-            "for example ",
+            " needs interval, the confidence, and not probability. Pass for example ",
             Argument("width", 2),
             ", ",
             Argument("interval", 0.95),

@@ -49,7 +49,7 @@ class DataSet:
 
     @classmethod
     def of_engine(
-        cls, checked: CheckedRequest, records: Any, engine: Engine, domain: PublicSet
+        cls, checked: CheckedRequest, records: object, engine: Engine, domain: PublicSet
     ) -> DataSet:
         """Records that an engine holds already."""
         assert checked.spec.can_be_planned
@@ -60,7 +60,7 @@ class DataSet:
     def of_array(
         cls,
         checked: CheckedRequest,
-        records: Any,
+        records: object,
         domain_for: Callable[..., PublicSet] | None = None,
     ) -> DataSet:
         """The records of an array; `domain_for` replaces the request's choice of a domain."""
@@ -321,7 +321,7 @@ def _point_errors(
 
 
 def _point_error(
-    column: OutputColumn, domain: PublicSet, values: Sequence[Any], weights: Floats, truth: Any
+    column: OutputColumn, domain: PublicSet, values: Sequence[Any], weights: Floats, truth: object
 ) -> ErrorLaw:
     """The error law of weighted values; the error of a wrong category is 1."""
     if column.kind == "candidate" and isinstance(domain, Categories):

@@ -9,11 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from duffdp._engines.requests import ColumnRequest, Engine, GroupedCounts, GroupedRanks, run_inquiry
+from duffdp._engines.requests import (
+    Answer,
+    ColumnRequest,
+    Engine,
+    GroupedCounts,
+    GroupedRanks,
+    run_inquiry,
+)
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.driver import Account, ReleaseRun, draw_alone
 from duffdp._sampling.entropy import SeededEntropy
@@ -23,7 +30,7 @@ from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.law import Law
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism, Mechanism
 from duffdp.mechanisms.noise_errors import best_width
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.statistics.program import Columns, Draw, DrawSpec
@@ -62,7 +69,7 @@ class PlannedDraw(NamedTuple):
     """A part of a release with the mechanism that draws it."""
 
     part: DrawSpec
-    mechanism: Any
+    mechanism: Mechanism
 
 
 def planned_draws(plan: DrawPlan) -> list[PlannedDraw]:
@@ -76,14 +83,14 @@ def planned_draws(plan: DrawPlan) -> list[PlannedDraw]:
 def law_of(draw: PlannedDraw, engine: Engine, domain: PublicSet) -> Law | None:
     """The distribution of one candidate; None for a draw of another kind."""
     statistic, drawn_by = draw.part.statistic, draw.mechanism
-    if not isinstance(drawn_by, Mechanism) or not isinstance(statistic, DistanceStatistic):
+    if not isinstance(drawn_by, DistanceMechanism) or not isinstance(statistic, DistanceStatistic):
         return None
     return drawn_by.law(_whole_windows(statistic, drawn_by, engine, domain, 1)[0])
 
 
 def _whole_windows(
     statistic: DistanceStatistic,
-    drawn_by: Mechanism,
+    drawn_by: DistanceMechanism,
     engine: Engine,
     domain: PublicSet,
     groups: int,
@@ -163,7 +170,7 @@ def _has_program_law(plan: DrawPlan) -> bool:
 def _has_law(draw: DrawSpec) -> bool:
     """True if the law of what is drawn can be computed."""
     kind = mechanism_class(draw.mechanism)
-    if issubclass(kind, Mechanism):
+    if issubclass(kind, DistanceMechanism):
         return draw.statistic is None or isinstance(draw.statistic, DistanceStatistic)
     return kind is Geometric and isinstance(draw.statistic, TotalsStatistic)
 
@@ -221,6 +228,7 @@ class _ChosenNumbers:
             (totals,) = run_inquiry(statistic.totals(self._domain), self._engine, ONE_GROUP)
             return [_NoisyNumbers(total, epsilon) for total in totals]
         assert isinstance(statistic, DistanceStatistic)
+        assert isinstance(drawn_by, DistanceMechanism)
         windows = _whole_windows(statistic, drawn_by, self._engine, self._domain, groups)
         return [_CandidateNumbers(windows, drawn_by.masses(windows))]
 
@@ -418,7 +426,7 @@ def needs_simulation(plan: DrawPlan, is_post_processed: bool) -> bool:
 def _has_own_law(draw: DrawSpec) -> bool:
     """True if the distribution of a draw is known without those of earlier ones."""
     kind = mechanism_class(draw.mechanism)
-    if issubclass(kind, Mechanism):
+    if issubclass(kind, DistanceMechanism):
         return isinstance(draw.statistic, DistanceStatistic)
     return kind in (Geometric, Staircase) and isinstance(draw.statistic, TotalsStatistic)
 
@@ -428,7 +436,9 @@ def simulated_outcomes(
 ) -> Outcomes:
     """Seeded draws, by the code that draws releases."""
     if not effort.draws:
-        raise DuffError("the errors of this release can only be simulated. Pass draws.")
+        raise DuffError(
+            "the error of this release can only be simulated. Pass draws, such as draws=500."
+        )
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
     copies, account = _CopiedGroup(engine, effort.draws), Account(plan.loss.epsilon)
     rows = draw_alone(ReleaseRun(plan, domain, copies, 0, entropy, account))
@@ -444,16 +454,16 @@ class _CopiedGroup:
     def blocks(self) -> list[Ints]:
         return [np.arange(self.groups)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         answers = self._engine.answer([request._replace(groups=ONE_GROUP) for request in requests])
         counts = (len(request.groups) for request in requests)
         return [_repeated(answer, count) for answer, count in zip(answers, counts, strict=True)]
 
 
-def _repeated(answer: Any, count: int) -> Any:
+def _repeated(answer: Answer, count: int) -> Answer:
     """An answer about one group, for so many groups."""
-    if isinstance(answer, GroupedRanks | GroupedCounts):
+    if isinstance(answer, GroupedCounts):
         return answer.repeat(count)
-    if answer and isinstance(answer[0], GroupedRanks):
-        return [ranks.repeat(count) for ranks in answer]
-    return list(answer) * count
+    if isinstance(answer[0], GroupedRanks):
+        return [ranks.repeat(count) for ranks in cast(list[GroupedRanks], answer)]
+    return cast(Answer, list(answer) * count)

@@ -33,7 +33,7 @@ from duffdp._pipeline.text_values import with_values
 from duffdp._pipeline.toml import read_toml, refuse_unknown
 from duffdp.domain import Digits
 from duffdp.errors import Argument, BoundsError, DuffError, SourceError
-from duffdp.statistics.registry import check_parameter_names, statistic_spec
+from duffdp.statistics.registry import REGISTRY, check_parameter_names, statistic_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +55,16 @@ class Cost:
 
 
 class Plan:
-    """Several releases over one source under one epsilon; all are charged or none.
+    """Several releases from one source that share one epsilon; all are charged or none.
 
     Parameters
     ----------
     releases
-        A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
-        several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
-        and `keys`, `where`, `unit`, `contributions`, `groups_per_person`, `suppress_below`,
-        `mechanism` as in the functions; `name`, and `weight`, its share of epsilon in proportion to
-        the others (default 1).
+        A mapping for each release: `statistic`, `column`, and the parameters of its function, such
+        as `q` (a list for several quantiles), `bounds`, `step`, `categories`, `by`, `keys`,
+        `where`, `unit`, `contributions`, `groups_per_person`, `suppress_below` and `mechanism`.
+        `digits` can replace `bounds` and `step`. Also `name`, and `weight`: epsilon is split in
+        proportion to the weights, which are 1 by default.
     epsilon
         The privacy loss of all releases together.
     where, unit, contributions, groups_per_person, mechanism
@@ -72,8 +72,8 @@ class Plan:
     source, ledger, dataset, call_id
         The data and the budget, if the plan names them.
     sources
-        The sources of `bounds`, `step`, `categories` and `keys`, and other answers for a reviewer,
-        for the report (`duffdp.report.write`).
+        Answers for a reviewer that the report prints: where `bounds`, `step`, `categories` and
+        `keys` come from, and others as in `duffdp.report.write`.
 
     Privacy
     -------
@@ -118,7 +118,8 @@ class Plan:
         listed = list(releases) if is_list else []
         if not listed or not all(isinstance(entry, Mapping) for entry in listed):
             raise DuffError(
-                "a plan lists its results, each with statistic, column and bounds or categories. "
+                "a plan must be a list of releases, each with statistic, column and bounds or "
+                "categories. "
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
             )
         shared = {
@@ -169,8 +170,8 @@ class Plan:
         """The requested releases."""
         return [checked.request for checked in self.releases]
 
-    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """The plan's cost; with data, names and types are checked too, and no row is read."""
+    def check(self, data: object = None, *, ledger: object = None) -> Cost:
+        """The plan's cost. With data, names and types of columns are checked; no row is read."""
         if data is None and self.source is None:
             facts, readings = self._public_facts()
         else:
@@ -197,12 +198,12 @@ class Plan:
         return facts, readings
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
-        """The expected errors of every release for a group of `records` records.
+        """The expected errors of every release for a group of `group_size` records.
 
-        `shape` is the distribution of the records, as in `duffdp.preview`. No record is read. A
-        column without a step is treated as one of real numbers. A release that needs more than a
-        shape has a note instead of numbers, and one that can only be simulated gets `draws` seeded
-        draws.
+        `shape` is the assumed distribution of the records, as in `duffdp.preview`. No record is
+        read. Columns without a step are treated as real numbers. A release that needs more than a
+        shape has a note instead of numbers. If no formula gives the error, `draws` seeded releases
+        are simulated.
         """
         from duffdp._planning.plan_preview import preview_plan  # here: a run needs no experiments
 
@@ -210,9 +211,9 @@ class Plan:
 
     def run(
         self,
-        data: Any = None,
+        data: object = None,
         *,
-        ledger: Any = None,
+        ledger: object = None,
         rng: object = None,
         done: Callable[[], None] | None = None,
         rehearsal: Callable[[dict[str, Release]], None] | None = None,
@@ -235,11 +236,11 @@ class Plan:
 
         rehearse(prepared, lambda releases: rehearsal(dict(zip(self.names, releases, strict=True))))
 
-    def prepared(self, data: Any, rng: object) -> list[PreparedRelease]:
+    def prepared(self, data: object, rng: object) -> list[PreparedRelease]:
         """All releases, after all checks that need no row."""
         source = self.source if data is None else data
         if source is None:
-            raise DuffError("the plan names no source. Pass the data: plan.run(data).")
+            raise DuffError("the plan has no source. Pass the data: plan.run(data).")
         prepared, sources = [], OpenSources()
         for i, checked in enumerate(self.releases, 1):
             with self._in_place(i, checked.request.name):
@@ -251,7 +252,7 @@ class Plan:
         return prepared
 
     def make(
-        self, prepared: list[PreparedRelease], ledger: Any, done: Callable[[], None] | None
+        self, prepared: list[PreparedRelease], ledger: object, done: Callable[[], None] | None
     ) -> dict[str, Release]:
         """Charge the prepared releases, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
@@ -272,7 +273,7 @@ class Plan:
         except DuffError as error:
             raise error.prefixed(self._label(number, name)) from None
 
-    def _ledger(self, override: Any) -> Any:
+    def _ledger(self, override: object) -> Any:
         ledger = self.ledger if override is None else override
         return None if ledger is None else ledger_of(ledger, self.dataset, self.call_id)
 
@@ -286,7 +287,7 @@ def _names(releases: Sequence[CheckedRequest]) -> list[str]:
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise DuffError(
-            f"two results of the plan are called {twice!r}. Give each release its own name."
+            f"two releases of the plan have the name {twice!r}. Give each its own name."
         )
     return names
 
@@ -304,12 +305,14 @@ def _request(
                 *(f"{spec.name} needs ", Argument("x"), " and ", Argument("y")),
                 ", the names of two columns.",
             )
-    check_parameter_names(spec, words)
     names = ("statistic", "weight", "name", *spec.parameter_names, *allowed)
+    others = {name for other in REGISTRY.values() for name in other.parameter_names}
+    refuse_unknown([word for word in words if word not in others], names, spec.name)
+    check_parameter_names(spec, words)
     refuse_unknown(words, names, spec.name)
     name = words.get("name", "")
     if not isinstance(name, str):
-        raise DuffError(f"name must be a text, got {name!r}.")
+        raise DuffError(f"name must be text, got {name!r}.")
     options = {key: value for key, value in shared.items() if key in allowed}
     if options["mechanism"] == "duff" and "duff" not in spec.choices:
         options["mechanism"] = spec.choices[0]  # what is for all releases is not for this one

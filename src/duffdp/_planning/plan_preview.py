@@ -28,12 +28,12 @@ from duffdp._planning.previews import MAX_TOO_FEW, SYNTHETIC, Preview, preview
 from duffdp.errors import DuffError
 from duffdp.statistics.registry import statistic_spec
 
-_COLUMNS = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
+_COLUMNS = ("release", "output", "epsilon", "mean error", "95% within", "interval width", "note")
 _ROUND_UP_TO = 10**6  # parts of 1, for an epsilon that a wanted error needs
 
 
 def preview_plan(
-    releases: Iterable[CheckedRequest], group_size: Any, shape: str, draws: int
+    releases: Iterable[CheckedRequest], group_size: object, shape: str, draws: int
 ) -> SimpleTable:
     """A row for every number of every release: its share of epsilon, and its expected errors."""
     size = GROUP_SIZE.read(group_size)
@@ -91,8 +91,8 @@ def weights_for_errors(
     releases: Iterable[CheckedRequest],
     copies: Mapping[str, int],
     total: Fraction,
-    errors: Any,
-    group_size: Any,
+    errors: object,
+    group_size: object,
     shape: str,
     draws: int,
 ) -> dict[str, Fraction]:
@@ -105,8 +105,8 @@ def weights_for_errors(
     }
     if not isinstance(errors, Mapping) or not errors:
         raise DuffError(
-            f"within says how far releases may be off on average, got {errors!r:.60}. Pass for "
-            f"example {{{list(requests)[-1]!r}: 1}}."
+            f"within must be a mapping from releases to mean errors, got {errors!r:.60}. Pass "
+            f"for example {{{list(requests)[-1]!r}: 1}}."
         )
     refuse_unknown(errors, requests, "within")
     limits = {name: _read_error(name, error) for name, error in errors.items()}
@@ -152,11 +152,11 @@ def _needed_epsilon(
     return Fraction(math.ceil(epsilon * _ROUND_UP_TO), _ROUND_UP_TO)
 
 
-def _read_error(name: str, error: Any) -> float:
+def _read_error(name: str, error: object) -> float:
     number = plain_number(error)
     if number is None or not 0 < number < math.inf:
         raise DuffError(
-            f"within of {name} must be a finite number above 0, got {error!r:.40}: how far it may "
-            "be off on average, in the unit of its column."
+            f"within of {name} must be a finite number above 0, got {error!r:.40}. It is the "
+            "mean error that you accept, in the unit of the column."
         )
     return float(number)

@@ -22,7 +22,7 @@ from duffdp._planning.forecast import DataSet, ErrorLaw, Forecast, forecast, out
 from duffdp._planning.outcomes import MAX_LISTED_OUTCOMES, Effort
 from duffdp._planning.synthetic import SHAPES, stretched
 from duffdp.domain import Grid, Presence
-from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.errors import Argument, BoundsError, DuffError, did_you_mean
 from duffdp.research.guarantees import least_error
 from duffdp.statistics.registry import REGISTRY, check_parameter_names, statistic_spec
 from duffdp.statistics.spec import StatisticSpec
@@ -94,7 +94,7 @@ class Preview:
     def laws(self, mechanism: str, output: str | None = None) -> list[ErrorLaw]:
         """The distribution of the error of one output, for each data set."""
         if output is None and len(self.outputs) > 1:
-            raise DuffError(f"pass one of the outputs {', '.join(self.outputs)}.")
+            raise DuffError(f"several outputs: pass one of {', '.join(self.outputs)}.")
         (place,) = self._places(output)
         return [forecast.errors[place] for forecast in self._forecasts_of(mechanism)]
 
@@ -137,7 +137,7 @@ class Preview:
         forecasts = self._forecasts_of(mechanism)
         if not forecasts[0].widths:
             raise DuffError(
-                "there is no interval. Pass for example ",
+                "the preview has no interval. Pass for example ",
                 Argument("interval", 0.95),
                 " to preview.",
             )
@@ -176,7 +176,7 @@ class Preview:
                     **({"output": output} if len(self.outputs) > 1 else {}),
                     "mean error": f"{self.expected_error(name, output):.4g}",
                     "half within": f"{half:.4g}",
-                    "95 % within": f"{nearly_all:.4g}",
+                    "95% within": f"{nearly_all:.4g}",
                 }
                 if self._forecasts_of(name)[0].widths:
                     width = f"{self.expected_width(name, output):.4g}"
@@ -196,7 +196,9 @@ class Preview:
         smaller, greater = min(errors), max(errors)
         if smaller * MIN_ADVANTAGE > greater:
             return [f'At epsilon {self.epsilon:g} "best" and "clipped" err about the same.']
-        return [f'At epsilon {self.epsilon:g} the mechanism "{errors[smaller]}" errs less.']
+        return [
+            f'At epsilon {self.epsilon:g} the mechanism "{errors[smaller]}" has the smaller error.'
+        ]
 
     def notes(self) -> list[str]:
         """Notes on the numbers: which of them are simulated, and whether they are private."""
@@ -279,7 +281,7 @@ def preview(
         "rank-exponential", "error-exponential", "laplace", "smooth-cauchy", "smooth-cauchy-tight",
         "smooth-pareto", "smooth-laplace" and "smooth-laplace-log-normal".
     delta
-        For the last two.
+        For "smooth-laplace" and "smooth-laplace-log-normal", which need one.
     n
         With a name: how many records.
     group_size
@@ -327,7 +329,7 @@ def preview(
     >>> names = ["duff", "smooth-pareto"]
     >>> print(duffdp.preview(ages, epsilon=0.5, bounds=(0, 120), step=1, mechanisms=names))
     median, epsilon 0.5
-                                  mean error  half within  95 % within
+                                  mean error  half within  95% within
     duff                             0.02514            0            0
     smooth-pareto                      0.521        0.271        1.787
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
@@ -427,16 +429,18 @@ class PreviewRequest:
             },
         )
 
-    def check(self, mechanism: Any, epsilon: Any) -> CheckedRequest:
+    def check(self, mechanism: object, epsilon: object) -> CheckedRequest:
         """The checked release; for a baseline, that of the best mechanism instead of it."""
         entry = self.spec
         if mechanism not in (*entry.choices, *baselines_of(entry)):
             names = ", ".join((*entry.choices, *baselines_of(entry)))
-            ranked = " The rank of a value is for medians and quantiles." * (
+            ranked = " That baseline exists only for medians and quantiles." * (
                 mechanism in BASELINES and entry.baselines is not None
             )
             raise DuffError(
-                Argument("mechanism"), f" must be one of {names}, got {mechanism!r}.{ranked}"
+                Argument("mechanism"),
+                f" must be one of {names}, got {mechanism!r}."
+                f"{did_you_mean(mechanism, (*entry.choices, *baselines_of(entry)))}{ranked}",
             )
         is_baseline = mechanism not in entry.choices
         checked = self._checked("best" if is_baseline else mechanism, epsilon)
@@ -444,10 +448,10 @@ class PreviewRequest:
             check_baseline(mechanism, checked.plan, self._delta)
         return checked
 
-    def _checked(self, mechanism: str, epsilon: Any) -> CheckedRequest:
+    def _checked(self, mechanism: str, epsilon: object) -> CheckedRequest:
         return self._request.replace(mechanism=mechanism, epsilon=epsilon).check()
 
-    def data_sets(self, data: Any, sample: SampleOptions) -> list[DataSet]:
+    def data_sets(self, data: object, sample: SampleOptions) -> list[DataSet]:
         """The data sets to average over: the given one, groups out of it, or some of a shape."""
         checked = self._checked(self.spec.choices[0], 1)
         if isinstance(data, str):
@@ -455,21 +459,21 @@ class PreviewRequest:
         if sample.n is not None:
             raise DuffError(
                 Argument("n"),
-                ' goes with the name of a shape such as "normal", got records and n. Leave n out, '
-                "or pass group_size.",
+                ' is only for a named distribution such as "normal", got records. Leave it out, or '
+                "pass group_size.",
             )
         if sample.half_between is not None:
             raise DuffError(
                 Argument("half_between"),
-                ' goes with the name of a shape such as "normal", got records. Leave it out.',
+                ' is only for a named distribution such as "normal", got records. Leave it out.',
             )
         records: Any = _pairs(data) if self.spec.of_pairs else read_array(data).array
         if sample.group_size is None:
             return [self._data_set(records, checked)]
         if sample.group_size > len(records):
             raise DuffError(
-                f"group_size={sample.group_size} is more than there are records. Pass more "
-                "records, or a smaller one."
+                f"group_size={sample.group_size} is more than the number of records. Pass more "
+                "records, or a smaller group_size."
             )
         return [
             self._data_set(rng.choice(records, sample.group_size, replace=False), checked)
@@ -482,8 +486,9 @@ class PreviewRequest:
         domain = checked.domain
         if shape not in SHAPES or self.spec.of_pairs or domain.kind == "category":
             raise DuffError(
-                f"data must be records or, for numbers, one of {', '.join(SHAPES)}, got "
-                f"{printable(shape)!r} for {self.spec.name}. Pass public or made-up records."
+                "data must be a list or array of public records or, for statistics of numbers, "
+                "one "
+                f"of {', '.join(SHAPES)}, got {printable(shape)!r} for {self.spec.name}."
             )
         size = sample.n if sample.group_size is None else sample.group_size
         _check_whole("n", size, 0)
@@ -496,7 +501,7 @@ class PreviewRequest:
             )
             if not isinstance(grid, Grid) or grid.timed or domain.kind in ("date", "datetime"):
                 raise BoundsError(
-                    f"a named shape needs bounds that are numbers, got {self._bounds!r}. Pass "
+                    f"a named distribution needs numbers as bounds, got {self._bounds!r}. Pass "
                     "records instead."
                 )
             low, span = float(grid.lower), float(grid.upper) - float(grid.lower)
@@ -519,7 +524,7 @@ class PreviewRequest:
         return tuple(column.name for column in output_columns(checked, data.domain))
 
     def forecasts(
-        self, mechanism: str, epsilon: Any, data_sets: list[DataSet], sample: SampleOptions
+        self, mechanism: str, epsilon: object, data_sets: list[DataSet], sample: SampleOptions
     ) -> list[Forecast]:
         """The forecast on each data set; points and draws are divided among them."""
         checked = self.check(mechanism, epsilon)
@@ -536,7 +541,7 @@ class PreviewRequest:
         ]
 
 
-def plannable(statistic: Any) -> StatisticSpec:
+def plannable(statistic: object) -> StatisticSpec:
     """The entry of a statistic whose error can be planned."""
     spec = statistic_spec(statistic)
     if not spec.can_be_planned:
@@ -544,13 +549,13 @@ def plannable(statistic: Any) -> StatisticSpec:
         graph = "depends on a whole graph, for which no number of records and no shape stands"
         reason = graph if spec.of_graphs else "is not that of a number"
         raise DuffError(
-            f"the error of {spec.name} {reason}. Make releases of public or synthetic data with "
-            f"rng=1 instead; what can be planned is {names}."
+            f"the error of {spec.name} {reason}. Release public or synthetic data with rng=1 "
+            f"instead. Previews exist for {names}."
         )
     return spec
 
 
-def default_mechanisms(statistic: Any, interval: Any) -> tuple[str, ...]:
+def default_mechanisms(statistic: object, interval: object) -> tuple[str, ...]:
     """The mechanisms that a preview compares by default: the best one, the clipped one and the
     paper's, if they exist and can give the interval.
     """
@@ -566,7 +571,7 @@ def _pairs(data: Any) -> Any:
         pairs = pairs_of_records(data)
     except (TypeError, IndexError, KeyError):
         raise DuffError(
-            "the records of a slope are pairs. Pass a list of (x, y), or an array of two columns."
+            "a slope needs pairs of records. Pass a list of (x, y), or an array with two columns."
         ) from None
     return np.stack(pairs, axis=1)
 
@@ -577,9 +582,14 @@ def _check_half_between(pair: Any) -> None:
     except (TypeError, ValueError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise DuffError.about("half_between", pair, "two finite numbers, the smaller one first")
+        raise DuffError.about(
+            "half_between", pair, "two finite numbers, the smaller one first", (20, 45)
+        )
 
 
-def _check_whole(name: str, number: Any, least: int) -> None:
+def _check_whole(name: str, number: object, least: int) -> None:
+    if number is None:
+        raise DuffError(Argument(name), " is missing. Pass for example ", Argument(name, 1000), ".")
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise DuffError.about(name, number, f"a whole number of {least} or more")
+        example = 1000 if name == "n" else max(least, 1)
+        raise DuffError.about(name, number, f"a whole number of {least} or more", example)

@@ -101,12 +101,12 @@ class ProfilePlan:
             if name not in types:
                 raise missing_column(name, types)
         if not names:
-            raise DuffError("the data have no column to profile beside ", Argument("unit"), ".")
+            raise DuffError("the data have no column to profile apart from ", Argument("unit"), ".")
         if unit in names:
             raise DuffError(
                 *(
                     Argument("unit"),
-                    f" names the column {unit!r}, which tells people apart and is ",
+                    f" names the column {unit!r}, which identifies people and is ",
                 ),
                 *("not profiled. Leave it out of ", Argument("columns"), "."),
             )
@@ -179,7 +179,7 @@ class ProfilePlan:
             for request, data in self._requests()
         }
 
-    def make(self, prepared: Mapping[str, PreparedRelease], ledger: Any = None) -> Profile:
+    def make(self, prepared: Mapping[str, PreparedRelease], ledger: object = None) -> Profile:
         """Charge all releases or none, then read and draw."""
         book = None if ledger is None else ledger_of(ledger)
         releases = make_releases(list(prepared.values()), book)
@@ -302,7 +302,7 @@ def profile(
     return plan.make(plan.prepared(rng), ledger)
 
 
-def _names(columns: Any) -> list[str] | None:
+def _names(columns: object) -> list[str] | None:
     """The columns that the caller names; None for all."""
     if columns is None:
         return None
@@ -316,13 +316,16 @@ def _names(columns: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _bounds_by_column(bounds: Any) -> dict[str, Any]:
+def _bounds_by_column(bounds: object) -> dict[str, Any]:
     """The bounds of columns, each a pair."""
     if bounds is None:
         return {}
     if not isinstance(bounds, Mapping):
         raise BoundsError(
-            *(Argument("bounds"), f" of a profile are given for each column, got {bounds!r:.60}. "),
+            *(
+                Argument("bounds"),
+                f" of a profile must be a mapping from columns, got {bounds!r:.60}. ",
+            ),
             *("Pass for example ", Argument("bounds", _EXAMPLE), "."),
         )
     for name, pair in bounds.items():
@@ -368,7 +371,7 @@ def _column(
             raise BoundsError(
                 *(
                     Argument("bounds"),
-                    f" of {name!r} must be {kind_text}, as the column is of type ",
+                    f" of {name!r} must be {kind_text}, because the column has the type ",
                 ),
                 f"{kind_name}, got {bounds!r:.60}.",
             )
@@ -401,7 +404,9 @@ def _column(
     return ColumnPlan(name, kind_name, edges, Fields(Bins(marks)), None, candidates)
 
 
-def _with_bounds(edges: Sequence[Any], lower: Any, upper: Any, after: Any) -> tuple[Any, ...]:
+def _with_bounds(
+    edges: Sequence[Any], lower: object, upper: object, after: object
+) -> tuple[Any, ...]:
     """The bounds and the edges between them. A cell ends before its upper edge, so the last one is
     the first value `after` the upper bound.
     """

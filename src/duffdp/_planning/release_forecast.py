@@ -157,11 +157,11 @@ class ReleaseForecast:
             return values[np.arange(size) * len(values) // max(size, 1)]
         if domain.kind in ("date", "datetime") or (isinstance(domain, Grid) and domain.timed):
             raise DuffError(
-                "there is no shape for dates and times: their errors are not previewed."
+                "dates and times have no named distribution, so their errors are not previewed."
             )
         return self._synthetic.records(size)
 
-    def _data_set(self, records: Any) -> DataSet:
+    def _data_set(self, records: object) -> DataSet:
         synthetic = self._synthetic
         return DataSet.of_array(
             self._checked,
@@ -177,7 +177,7 @@ def _grid_engine(synthetic: SyntheticRecords, size: int, domain: Grid) -> tuple[
 
 
 def _cached(
-    cache: dict[Any, _Result], key: Any, make: Callable[[], _Result], limit: int
+    cache: dict[Any, _Result], key: object, make: Callable[[], _Result], limit: int
 ) -> _Result:
     """The cached result of a key; the oldest one is dropped if there are more than the limit."""
     if key not in cache:

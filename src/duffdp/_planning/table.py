@@ -19,23 +19,23 @@ from duffdp._planning.table_plan import TablePlan
 def table(
     data: Any, statistics: Any, *, ledger: Any = None, rng: object = None, **options: Any
 ) -> Table:
-    """A private table: groups down, statistics of several columns across, a count beside each.
+    """A private table: a row for each group, and columns for its count and other statistics.
 
     Returns
     -------
     Table
-        Wide: key columns, `count`, then `age_median`, `age_median_low`, `age_median_high` and so
-        on, and `too_small`.
+        A row for each group. Its columns are the keys, `count`, then `age_median`,
+        `age_median_low`, `age_median_high` and so on, and `too_small`.
 
     Privacy
     -------
     Pure epsilon-differential privacy for all numbers of the table together; neighbors differ by one
-    row, or by one person with `unit`. The shares of all releases add up to epsilon. All are charged
-    before a row is read, or none.
+    row, or by one person with `unit`. The shares of all releases add up to epsilon. The ledger is
+    charged for all of them or none, before a row is read.
 
     Utility
     -------
-    That of each statistic at its share of epsilon, which `TablePlan.check` lists.
+    Each statistic has its error at its share of epsilon; `TablePlan.check` lists the shares.
 
     Runtime
     -------

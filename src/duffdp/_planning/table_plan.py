@@ -15,12 +15,16 @@ from duffdp._engines.keys import CodeBook, load_keys
 from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
 from duffdp._parameters import (
+    CALL_ID,
     COVERS,
+    DATASET,
     DEFAULT_CONFIDENCE,
     GROUP_SIZE,
+    LEDGER,
     QS,
     SMALLEST,
     SUPPRESS_BELOW,
+    TABLE_OPTIONS,
     TOTAL,
     WEIGHT,
     Covers,
@@ -51,10 +55,11 @@ from duffdp._pipeline.wording import (
 )
 from duffdp._planning.margin_forecast import MarginForecast, margin_forecasts
 from duffdp._planning.plan import Cost, Plan
-from duffdp.errors import Argument, BoundsError, DuffError, quoted_names
+from duffdp.domain import Ordered
+from duffdp.errors import Argument, BoundsError, DuffError, did_you_mean, quoted_names
 from duffdp.ledger import Ledger
 from duffdp.statistics.program import OutputColumn
-from duffdp.statistics.registry import statistic_spec
+from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.spec import StatisticSpec
 
 # What of epsilon goes to a release, beside others: what is made of noisy counts errs least at the
@@ -81,16 +86,19 @@ FOR_ALL = (
 )
 SHARE = "share"  # the statistic that can be shown as percent
 COUNT_STATISTIC = "count"  # of people or rows, beside every other statistic
+_SETTINGS = frozenset(one.name for one in (*TABLE_OPTIONS, LEDGER, DATASET, CALL_ID))
 _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
 
 
 class TablePlan:
-    """A table before its release: its requests, its cost, and how to make it.
+    """A plan for a table that can be checked, previewed and run.
 
     Parameters
     ----------
-    statistics, epsilon, bounds, step, categories, by, keys, other, levels, total, unit,
-    contributions, groups_per_person, interval, covers, simultaneous, smallest, suppress_below,
+    statistics, epsilon, bounds, step, categories, by, keys, other, levels, total, where, unit
+        As for `duffdp.table`.
+    contributions, groups_per_person, interval, covers, simultaneous, smallest, suppress_below
+        As for `duffdp.table`.
     weights, mechanism, names, labels, shown_in
         As for `duffdp.table`.
     source, ledger, dataset, call_id, sources
@@ -157,7 +165,7 @@ class TablePlan:
         wording = read_wording(names, labels, shown_in)
         if TOTAL.read(total) and levels is not None:
             raise DuffError(
-                *(Argument("levels"), " has a row for all groups together, got "),
+                *(Argument("levels"), " adds a row for all groups together, got "),
                 *(Argument("total", True), " as well. Leave it out."),
             )
         groups = {"by": by, "keys": keys, "other": other, "levels": levels}
@@ -180,9 +188,8 @@ class TablePlan:
         self.suppress_below = SUPPRESS_BELOW.read(suppress_below)
         if self.suppress_below is not None and self.smallest is not None:
             raise DuffError(
-                *(Argument("suppress_below", suppress_below), " says from which count on a group "),
-                *("is not too small, got ", Argument("smallest", smallest)),
-                " as well. Leave one of them out.",
+                *(Argument("suppress_below", suppress_below), " already sets the smallest count, "),
+                *("got ", Argument("smallest", smallest), " as well. Leave one of them out."),
             )
         self._checked = dict(zip((one.name for one in drawn), self.plan.releases, strict=True))
         columns_of_groups = self.plan.releases[0].selection.names
@@ -261,19 +268,19 @@ class TablePlan:
         for one in self._outputs:
             if one.name not in self._checked and one.name in (by_release or ()):
                 raise DuffError(
-                    *(Argument(word), f" names {one.name!r}, which is drawn together with other "),
-                    f"quantiles of its column as {one.release!r}. Pass {one.release!r}.",
+                    *(Argument(word), f" names {one.name!r}, but all quantiles of its column "),
+                    f"are drawn together as {one.release!r}. Pass {one.release!r}.",
                 )
 
     def with_weights(self, weights: Mapping[str, Any]) -> Self:
-        """A copy of the table with other weights for some releases, as in `duffdp.table`."""
+        """A copy of the plan with other weights for some releases, as in `duffdp.table`."""
         table = copy(self)
         table.plan = self._with_shares(weights)
         return table
 
     @property
     def copies(self) -> dict[str, int]:
-        """Number of draws of each release: for groups, and for each margin that needs a draw."""
+        """Number of draws of each release: for groups, and for each total that needs a draw."""
         return {
             name: 1 + len(repeated_margins)
             for name, repeated_margins in self._repeated_margins.items()
@@ -281,17 +288,17 @@ class TablePlan:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
-        """A table from a TOML file with the parameters of `duffdp.table`, and `source`; `within`
-        and `group_size` are those of the method `within`.
+        """A plan from a TOML file with `source` and the parameters of `duffdp.table`.
 
-        Paths are relative to the file's folder, and keys and categories that are text are converted
-        to the type of their column, as in `duffdp.Plan.from_toml`.
+        The file may also have `within` and `group_size`, which the method `within` takes. Paths are
+        relative to the file's folder. Keys and categories that are text are converted to the type
+        of their column, as in `duffdp.Plan.from_toml`.
         """
         return cls._written(read_table_toml(Path(path)))
 
     @classmethod
     def from_text(cls, text: str, folder: str | os.PathLike[str]) -> Self:
-        """The table from TOML text, with paths relative to this folder."""
+        """A plan from TOML text, with paths relative to this folder."""
         return cls._written(read_table_text(text, Path(folder)))
 
     @classmethod
@@ -304,21 +311,22 @@ class TablePlan:
         }
         if len(errors) == 1:
             raise DuffError(
-                "within and group_size go together: how far releases may be off on average, in "
-                "groups of how many records. Pass both or none."
+                "within and group_size go together: the mean errors that you accept, and the "
+                "number "
+                "of records in a group for which they must hold. Pass both or none."
             )
         plan = cls(entries.pop("statistics"), **entries)
         plan.plan.reads_text = True
         return plan.within(**errors) if errors else plan
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
-        """The expected errors of every cell of a group of `records` records, as in
+        """The expected errors of every number in a group of `group_size` records, as in
         `duffdp.Plan.preview`.
 
-        Margins are larger groups. On levels, each number that adds up (counts, sums, shares,
-        histograms) has a row for every margin: the expected error of the largest one, and whether a
-        draw of its own with half of the release's epsilon would be better. Keys that are found are
-        not known, so the row states the errors for 10, 100 and 1,000 of them.
+        Totals are larger groups. With `levels`, each number that adds up (counts, sums, shares,
+        histograms) has a row for every total: the expected error of the largest one, and whether a
+        draw of its own with half of the release's epsilon would have a smaller error. Keys that are
+        found are not known yet, so the row states the errors for 10, 100 and 1,000 of them.
         """
         preview = self.plan.preview(group_size=group_size, shape=shape, draws=draws)
         columns = preview.wide()
@@ -349,12 +357,13 @@ class TablePlan:
         shape: str = "uniform",
         draws: int = 100,
     ) -> Self:
-        """A copy of the table with shares of epsilon for which the mean errors of some releases are
-        at most these, in a group of this many records: `{"age_median": 1, "count": 20}`.
+        """A copy of the plan that splits epsilon so that mean errors stay within limits.
 
-        The others share the rest in their old proportions. If all are named, each gets more in
-        proportion. If epsilon does not suffice, an error states the required one. `shape` and
-        `draws` are those of `preview`: no record is read.
+        `errors` has the limits for some releases, in a group of `group_size` records:
+        `{"age_median": 1, "count": 20}`. The other releases share the rest of epsilon in their old
+        proportions. If all releases are named, the rest is split among them in proportion. If
+        epsilon is too small, an error states the required one. `shape` and `draws` are those of
+        `preview`: no record is read.
         """
         # Imported here, because a run needs no previews.
         from duffdp._planning.plan_preview import weights_for_errors
@@ -364,15 +373,15 @@ class TablePlan:
         shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
         return self.with_weights(shares)
 
-    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """The table's cost; with data, names and types are checked too, and no row is read."""
+    def check(self, data: object = None, *, ledger: object = None) -> Cost:
+        """The table's cost. With data, names and types of columns are checked; no row is read."""
         return self.plan.check(data, ledger=ledger)
 
     def run(
         self,
-        data: Any = None,
+        data: object = None,
         *,
-        ledger: Any = None,
+        ledger: object = None,
         rng: object = None,
         done: Callable[[], None] | None = None,
         rehearsal: Callable[[Table], None] | None = None,
@@ -393,7 +402,7 @@ class TablePlan:
         assert isinstance(source, SourceTable)
         return replace(table, frame=source.frame(table.wide()))
 
-    def _call_id(self, ledger: Any) -> str | None:
+    def _call_id(self, ledger: object) -> str | None:
         """The call id of a run that was charged to this ledger."""
         bound = ledger.call_id if isinstance(ledger, Ledger) else None
         return bound if bound is not None or ledger is None else self.plan.call_id
@@ -440,7 +449,7 @@ class _TableReleases(Plan):
 
 
 def _with_groups(
-    drawn: list[_DrawnRelease], groups: dict[str, Any], total: Any
+    drawn: list[_DrawnRelease], groups: dict[str, Any], total: object
 ) -> list[tuple[_DrawnRelease, dict[str, Any]]]:
     """Each release with the words about its groups. Keys of a pattern are found by the count, and
     those that it finds are the keys of all releases. Where groups are added up it counts again:
@@ -462,8 +471,8 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """All sets of columns that groups can be taken together by, but for all columns themselves."""
     if not 0 < len(by) <= MOST_WITH_MARGINS:
         raise DuffError(
-            f"total takes groups by one or two columns together, got {len(by)} columns of by. "
-            "Pass total=False."
+            f"total needs groups by one or two columns, got {len(by)} columns of by. ",
+            *("Pass ", Argument("total", False), "."),
         )
     sizes = reversed(range(len(by)))
     return tuple(margin for size in sizes for margin in combinations(by, size))
@@ -477,7 +486,10 @@ def _weights(
     """
     if weights is not None and not isinstance(weights, Mapping):
         raise DuffError(
-            *(Argument("weights"), f" are given for each release, got {weights!r:.60}. Pass for "),
+            *(
+                Argument("weights"),
+                f" must be a mapping from releases to numbers, got {weights!r:.60}. Pass for ",
+            ),
             *("example ", Argument("weights", {list(cells)[-1]: 2}), "."),
         )
     explicit = dict(weights or {})
@@ -541,14 +553,17 @@ def _named_outputs(
         for name in output.columns:
             if name.casefold() in owners:
                 raise DuffError(
-                    f"{output.name} and {owners[name.casefold()]} both fill a column {name!r}. Ask "
-                    'once, or as a mapping with "statistic" and another "name".'
+                    f"{output.name} and {owners[name.casefold()]} would both be the column "
+                    f"{name!r}. "
+                    'List it once, or pass a mapping with "statistic" and another "name".'
                 )
             owners[name.casefold()] = output.name
     by = releases[0].selection.names
     if TOO_SMALL in map(str.casefold, by):
         raise DuffError(
-            Argument("by"), f" must not name a column {TOO_SMALL!r}, which the table has itself."
+            Argument("by"),
+            f" must not name a column {TOO_SMALL!r}, because the table "
+            "has its own column of this name. Rename yours.",
         )
     columns = [OutputColumn(name) for output in ordered for name in output.columns]
     renamed = iter(unique_column_names(tuple(columns), by))
@@ -597,29 +612,32 @@ def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
     for name, columns in options.items():
         if columns is not None and not isinstance(columns, Mapping):
             raise BoundsError(
-                *(Argument(name), f" of a table are given for each column, got {columns!r:.60}. "),
+                *(
+                    Argument(name),
+                    f" of a table must be a mapping from columns, got {columns!r:.60}. ",
+                ),
                 *("Pass for example ", Argument(name, {"age": _EXAMPLES[name]}), "."),
             )
     return {name: columns or {} for name, columns in options.items()}
 
 
 def _drawn_releases(
-    statistics: Any, columns: Mapping[str, Mapping[str, Any]], defaults: _Defaults
+    statistics: object, columns: Mapping[str, Mapping[str, Any]], defaults: _Defaults
 ) -> list[_DrawnRelease]:
     """The count, and what each column is asked for."""
     if not isinstance(statistics, Mapping):
         raise DuffError(
-            "a table needs a mapping from columns to what is asked of each, got "
+            "statistics must be a mapping from columns to statistics, got "
             f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}, or {{}} for '
             "counts alone."
         )
+    cells_of: dict[str, list[_Cell]] = {}
+    place = 1  # the count is first
+    for column, requested in statistics.items():
+        cells_of[column] = _cells_of_column(column, requested, place)
+        place += len(cells_of[column])
     for name, values in columns.items():
-        for column in values:
-            if column not in statistics:
-                raise DuffError(
-                    *(Argument(name), f" has the column {column!r:.60}, and no statistic has it. "),
-                    f"Columns with statistics: {quoted_names(map(str, statistics))}.",
-                )
+        _refuse_other_columns(name, values, statistics)
     count = {
         "statistic": COUNT_STATISTIC,
         "name": COUNT_STATISTIC,
@@ -628,17 +646,16 @@ def _drawn_releases(
     }
     cell = _Cell(0, COUNT_STATISTIC, COUNT_STATISTIC, count)
     drawn = [_DrawnRelease(COUNT_STATISTIC, count, (cell,))]
-    for column, requested in statistics.items():
-        first = sum(len(one.cells) for one in drawn)
+    for column, requested_cells in cells_of.items():
         cells = []
-        for cell in _cells_of_column(column, requested, first):
+        for cell in requested_cells:
             spec = statistic_spec(cell.words["statistic"])
             if spec.of_pairs or spec.of_graphs:
-                raise DuffError(f"{cell.name}: {spec.name} is no statistic of one column.")
+                raise DuffError(f"{cell.name}: {spec.name} is not a statistic of one column.")
             if spec.shape == "distribution":
                 raise DuffError(
-                    f"{cell.name}: a distribution is no number of a table. Ask for quantiles, or "
-                    "for the distribution by itself."
+                    f"{cell.name}: a distribution does not fit into a table. Pass quantiles, or "
+                    "release the distribution separately."
                 )
             public_values = {
                 name: columns[name][column] for name in columns if column in columns[name]
@@ -647,6 +664,26 @@ def _drawn_releases(
             cells.append(replace(cell, words=words | {"column": column, "name": cell.name}))
         drawn += _drawn_together(column, cells, defaults)
     return drawn
+
+
+def _refuse_other_columns(name: str, values: Mapping[str, Any], statistics: Any) -> None:
+    """Refuse bounds, steps or categories of a column that has no statistic. Either name may be the
+    misspelled one.
+    """
+    for column in values:
+        if column in _SETTINGS and column not in statistics:
+            raise DuffError(
+                *(Argument(name), f" has an entry {column!r}, which is a setting of the whole "),
+                "table. In a TOML file, write it above the first [section].",
+            )
+        if column not in statistics:
+            raise DuffError(
+                *(
+                    Argument(name),
+                    f" has the column {column!r}, but statistics has no such column: ",
+                ),
+                f"its columns are {quoted_names(statistics) or 'none'}. Use the same name in both.",
+            )
 
 
 @dataclass
@@ -773,10 +810,10 @@ def _cheap_ends(spec: StatisticSpec) -> bool:
     return spec.shape == "value" or not spec.interval_costs_epsilon
 
 
-def _cells_of_column(column: Any, requested: Any, first: int) -> list[_Cell]:
+def _cells_of_column(column: object, requested: object, first: int) -> list[_Cell]:
     """The cells of one column: numbers are quantiles, and those side by side one statistic."""
     if not isinstance(column, str):
-        raise DuffError(f"a column is named by a text, got {column!r:.60}.")
+        raise DuffError(f"the name of a column must be text, got {column!r:.60}.")
     listed: list[Any] = []
     for item in requested if isinstance(requested, list | tuple) else [requested]:
         listed += item if isinstance(item, list | tuple) else [item]
@@ -786,33 +823,57 @@ def _cells_of_column(column: Any, requested: Any, first: int) -> list[_Cell]:
     cells = [_cell(column, item, first + i) for i, item in enumerate(listed)]
     if not cells:
         raise DuffError(
-            f'the column {column!r} of the table is asked for nothing. Pass for example "median".'
+            f'the column {column!r} of the table has no statistic. Pass for example "median".'
         )
     return cells
 
 
-def _cell(column: str, item: Any, place: int) -> _Cell:
+def _cell(column: str, item: object, place: int) -> _Cell:
     """One cell: a number or a list of them, the name of a statistic, or its words."""
     is_number = not isinstance(item, str | Mapping) and item is not None
     if is_number and (isinstance(item, list) or plain_number(item) is not None):
-        qs = tuple(map(Q.read, item if isinstance(item, list) else [item]))
+        try:
+            qs = tuple(map(Q.read, item if isinstance(item, list) else [item]))
+        except DuffError as error:
+            raise error.prefixed(f"the column {column!r} of the table: ") from None
         name = share_text(qs[0]) if len(qs) == 1 else "quantiles"
         words: dict[str, Any] = {"statistic": "quantile", "q": list(qs)}
         return _Cell(place, f"{column}_{name}", column, words, qs, is_number=True)
     words = dict(documented_options(item)) if isinstance(item, Mapping) else {"statistic": item}
+    if "statistic" not in words:
+        hint = next((did_you_mean("statistic", [word]) for word in words if word != "name"), "")
+        raise DuffError(
+            f"the column {column!r} of the table has a mapping without 'statistic'."
+            f"{hint.replace('Did you mean', 'Rename').replace('?', '.')} Pass for example ",
+            *(Argument("statistics", {column: {"statistic": "quantile", "q": 0.25}}), "."),
+        )
     for word in words:
         if word in FOR_ALL:
             raise DuffError(
-                f"the column {column!r} of the table is asked with {word!r}, which is for the "
-                "whole table. Leave it out there."
+                f"the column {column!r} of the table has {word!r}, which can only be set for the "
+                "whole table. Move it there."
             )
     try:
         spec = statistic_spec(words.get("statistic"))
     except DuffError as error:
+        if column in REGISTRY:  # exchanged
+            raise DuffError(
+                f"statistics must be a mapping from columns to statistics, got the statistic "
+                f"{column!r} first. Pass for example ",
+                *(Argument("statistics", {str(words["statistic"])[:40]: column}), "."),
+            ) from None
         raise error.prefixed(f"the column {column!r} of the table: ") from None
+    missing = [one for one in spec.parameters if one.required and one.name not in words]
+    if missing and not spec.of_pairs and not spec.of_graphs:
+        example = {"statistic": spec.name, **{one.name: one.example for one in missing}}
+        raise DuffError(
+            f"the column {column!r} of the table: {spec.name} needs {missing[0].name}. Pass for "
+            "example ",
+            *(Argument("statistics", {column: example}), "."),
+        )
     named = words.pop("name", None)
     if named is not None and (not isinstance(named, str) or not named):
-        raise DuffError(f"name must be a text, got {named!r:.60}.")
+        raise DuffError(f"name must be text, got {named!r:.60}.")
     name = named or f"{column}_{spec.name}"
     try:
         return _Cell(place, name, named or column, words, _quantiles(spec, words))
@@ -841,6 +902,12 @@ def _public_set(
         ("categories",) if spec.step_rule(spec.choices[0]) == "order" else ("categories", "step")
     )
     bounded = {name: value for name, value in public_values.items() if name not in unused}
+    pair = public_values.get("bounds")
+    if pair is not None and not isinstance(pair, Ordered | list | tuple):
+        raise BoundsError(
+            *(Argument("bounds"), f" of the column {column!r} must be a pair (lower, upper), got "),
+            *(f"{pair!r:.60}. Pass for example ", Argument("bounds", {column: (0, 120)}), "."),
+        )
     need: tuple[str, ...] = ()
     if spec.outputs == "grid":
         chosen_set, need = bounded, ("bounds",)
@@ -851,8 +918,8 @@ def _public_set(
         chosen_set = listed if counted else {}
     if need and not any(name in chosen_set or name in cell.words for name in need):
         raise BoundsError(
-            f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing, and never "
-            "come from the data. Pass for example ",
+            f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing. They "
+            "must not come from the data. Pass for example ",
             *(Argument(need[0], {column: _EXAMPLES[need[0]]}), "."),
         )
     return chosen_set

@@ -101,7 +101,6 @@ def bernoulli(
     the probability errs by less than 10**-(digits - 8) of itself, far less than a bit that is not
     drawn.
     """
-
     quick = _chance_in_doubles(exponent, ratio)
 
     def below(uniform: LazyUniform) -> bool | None:

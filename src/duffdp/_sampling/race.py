@@ -29,8 +29,7 @@ from duffdp._steps import StepFunction, Tail, Windows
 from duffdp.domain import Floats, Ints
 
 # Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to
-# spare: the price of a
-# wide slack is only that refinement is needed one time in 10**8.
+# spare: the price of a wide slack is only that refinement is needed one time in 10**8.
 RACE_SLACK = 2.0**-36
 LOG_SHIFT = 90 * RACE_SLACK  # of logarithms, which are at most 90 in size
 # In front of a number whose logarithm is lowered by that; an array, which numpy takes sooner.
@@ -173,7 +172,7 @@ class _FirstPass(NamedTuple):
     middle: float  # of all words
     noise: RaceNoise
 
-    def limit(self, run: Any) -> Any:
+    def limit(self, run: object) -> Any:
         """Bound that lower bounds exceed if they cannot win against a run, or each of several."""
         at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
         low = at(self.low, run)

@@ -127,7 +127,7 @@ def error_by_size(
     parts = axes.elements(f"{people} in a group", f"error in {unit}")
     if sampling:
         parts.append(axes.band(sampling))
-    description = f"Error by the size of a group: {errors}."
+    description = f"Error by group size: {errors}."
     return svg(_PLOT_WIDTH, _PLOT_HEIGHT, description, [*parts, *axes.curve(curve, now)])
 
 
@@ -151,10 +151,10 @@ def twenty_dots(deviations: Sequence[float], unit: str) -> str:
         parts += [
             circle("dot", (x, _BASE - height * (above + 0.5)), size) for above in range(len(stack))
         ]
-    parts.append(_label_below(f"difference to the truth, in {unit}"))
+    parts.append(_label_below(f"difference from the exact answer, in {unit}"))
     description = (
-        f"Twenty equally likely answers: from {rounded(min(deviations))} to "
-        f"{rounded(max(deviations))} {unit} off the truth, half of them within "
+        f"Twenty possible answers, equally likely: from {rounded(min(deviations))} to "
+        f"{rounded(max(deviations))} {unit} from the exact answer, half of them within "
         f"{rounded(sorted(map(abs, deviations))[DOTS // 2 - 1])} {unit}."
     )
     return svg(_PLOT_WIDTH, _PLOT_HEIGHT, description, parts)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from duffdp._parameters import EPSILON, LEDGER, RELEASE_OPTIONS, TEXT_FILE_OPTIONS, Parameter
+from duffdp._parameters import (
+    EPSILON,
+    LEDGER,
+    RELEASE_OPTIONS,
+    TEXT_FILE_OPTIONS,
+    TYPES,
+    Parameter,
+)
 from duffdp._studio.folder import ColumnType
 from duffdp._text import comma_list, value
 from duffdp.statistics.registry import REGISTRY, SUMMARIES
@@ -68,22 +75,29 @@ class FormDialect:
         """The label of the field, or the name of what has no field."""
         return _LABELS.get(name, name)
 
-    def assignment(self, name: str, value: Any) -> str:
+    def assignment(self, name: str, value: object) -> str:
         """The label with what to type there."""
+        if isinstance(value, Mapping) and name == TYPES.name:
+            return (
+                f"{self.mention(name)}: {', '.join(f'{k} = {part}' for k, part in value.items())}"
+            )
         if isinstance(value, Mapping):  # by column
             ((column, value),) = value.items()
             return f"{self.mention(name)} of {column}: {_typed(value)}"
         return f"{self.mention(name)}: {_typed(value)}"
 
 
-def _typed(value: Any) -> str:
+def _typed(value: object) -> str:
     """A value as somebody types it into a field."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 _LABELS = {
     parameter.name: parameter.label
-    for parameter in (*RELEASE_OPTIONS, *TEXT_FILE_OPTIONS, EPSILON, LEDGER)
+    for parameter in (
+        *(parameter for choice in CHOICES.values() for parameter in choice.parameters),
+        *(*RELEASE_OPTIONS, *TEXT_FILE_OPTIONS, EPSILON, LEDGER),
+    )
     if parameter.label
 }
 FORM = FormDialect()

@@ -53,21 +53,21 @@ class Folder:
     def inside(self, name: str) -> Path:
         """The path of a file in the folder."""
         if ADDRESS.match(name):  # which may hold a password: it is not quoted
-            raise DuffError("this is for files of the folder, got the address of a database.")
+            raise DuffError("choose a file in the folder, not the address of a database.")
         if not name or "\0" in name:
-            raise DuffError("a file needs a name. Choose one of the folder.")
+            raise DuffError("no file is chosen. Choose a file in the folder.")
         try:
             path = (self.root / name).resolve()
             with suppress(FileNotFoundError, NotADirectoryError):
                 path.stat()
         except (OSError, RuntimeError):  # a name that is too long, a link that leads to itself
             raise DuffError(
-                f"the file {visible(name)!r:.80} cannot be looked up. Choose another one."
+                f"the file {visible(name)!r:.80} cannot be found. Choose another one."
             ) from None
         if path == self.root or not path.is_relative_to(self.root):
             raise DuffError(
-                f"{visible(name)!r:.80} is outside of the folder that the studio was started in. "
-                "Start it in the folder of the data."
+                f"{visible(name)!r:.80} is outside of the folder where the studio was started. "
+                "Start the studio in the folder of the data."
             )
         return path
 
@@ -87,7 +87,7 @@ class Folder:
         if not path.is_file():
             raise UnsupportedData(
                 f"there is no file {visible(file)!r:.80} in the folder of the studio. Choose "
-                "another one, or put it back."
+                "another file, or put this one back."
             )
         return f"{path}{mark}{table}"
 
@@ -156,8 +156,8 @@ def _without_secret(address: str) -> str:
     """
     if has_password(address):
         raise DuffError(
-            "plans show the address of a server, so it takes no password. Put the password into "
-            "PGPASSWORD or ~/.pgpass, and leave it out here."
+            "the address must not contain a password, because plans show it. Put the password "
+            "into PGPASSWORD or ~/.pgpass."
         )
     read_address(address)
     return address

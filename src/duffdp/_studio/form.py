@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
-from duffdp._studio.choices import CHOICES, FORM, read_text
+from duffdp._studio.choices import CHOICES, FORM, placeholder, read_text
 from duffdp._studio.folder import TABLE_SEPARATOR, is_text
 from duffdp._text import value, visible
 from duffdp.errors import DuffError
@@ -104,7 +104,7 @@ class StudioForm:
         single["source"] = _source(single.get("source", ""), fields)
         column_count = sum(name.startswith("column.") for name in fields)
         if column_count > MOST_COLUMNS:
-            raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
+            raise DuffError(f"a table in the studio can have at most {MOST_COLUMNS} columns.")
         columns = [_column(fields, i) for i in range(MOST_COLUMNS) if f"column.{i}" in fields]
         groups = [
             GroupFields(*(fields.get(f"{name}.{i}", [""])[0] for name in ("by", "keys")))
@@ -121,7 +121,7 @@ class StudioForm:
             if name in (column.name for column in columns):
                 raise DuffError(f"the column {visible(name)!r:.60} is in the table already.")
             if len(columns) == MOST_COLUMNS:
-                raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
+                raise DuffError(f"a table in the studio can have at most {MOST_COLUMNS} columns.")
             columns = (*columns, ColumnFields(name))
         if removed := fields.get("remove", ""):
             columns = tuple(column for column in columns if column.name != removed)
@@ -166,25 +166,36 @@ class StudioForm:
         """Number of records of the smallest group that matters."""
         size = number_in("size", self.size, "the size of the smallest group")
         if not isinstance(size, int) or not 1 <= size <= 10**6:
-            raise FieldError("size", "the size of a group is a whole number from 1 to 1,000,000.")
+            raise FieldError(
+                "size", "the size of the smallest group must be a whole number from 1 to 1,000,000."
+            )
         return size
 
     def error_goal(self) -> tuple[float, float]:
         """The error that may not be exceeded, and how often."""
-        error = number_in("within", self.within, "the error that you can live with")
-        percent = number_in("probability", self.probability, "how many releases of 100")
+        error = number_in("within", self.within, "the largest error")
+        percent = number_in("probability", self.probability, "the number of releases out of 100")
         if not 0 < percent < 100:
-            raise FieldError("probability", "of 100 releases more than 0 and fewer than 100.")
+            raise FieldError(
+                "probability",
+                "the number of releases out of 100 must be above 0 and below 100. Type for "
+                "example 95.",
+            )
         if not 0 <= error <= LARGEST_ERROR:  # neither is what is no number
-            raise FieldError("within", "an error is 0 or more, and finite.")
+            raise FieldError(
+                "within",
+                "the largest error must be a finite number of 0 or more. Type for example 2.",
+            )
         return float(error), float(percent) / 100
 
     def profile_words(self) -> dict[str, Any]:
         """The first look, in the words of `profile`: bounds and groups as far as they are typed."""
         if not self.source:
-            raise FieldError("source", "choose a file of the folder.")
+            raise FieldError("source", "no file is chosen. Choose a file in the folder.")
         words: dict[str, Any] = {
-            "epsilon": number_in("profile_epsilon", self.profile_epsilon, "epsilon of the look")
+            "epsilon": number_in(
+                "profile_epsilon", self.profile_epsilon, "epsilon of the first look"
+            )
         }
         bounds = {column.name: _bounds(i, column) for i, column in enumerate(self.columns)}
         if bounds := {name: pair for name, pair in bounds.items() if pair is not None}:
@@ -212,18 +223,18 @@ class StudioForm:
         """The choice of rows and of the person they belong to."""
         words: dict[str, Any] = {"where": self.where} if self.where else {}
         if self.person != ROWS:
-            rows = number_in("contributions", self.contributions, "the rows of a person")
+            rows = number_in("contributions", self.contributions, "rows used per person")
             words |= {"unit": self.person, "contributions": rows}
         return words
 
     def words(self) -> dict[str, Any]:
         """The plan, in the words of a table in TOML."""
         if not self.source:
-            raise FieldError("source", "choose a file of the folder.")
+            raise FieldError("source", "no file is chosen. Choose a file in the folder.")
         statistics = {column.name: _statistics(i, column) for i, column in enumerate(self.columns)}
         statistics = {name: listed for name, listed in statistics.items() if listed}
         if not statistics:
-            raise DuffError("the table asks for nothing yet. Add a column and tick a statistic.")
+            raise DuffError("the table has no statistics yet. Add a column and select a statistic.")
         words: dict[str, Any] = {
             "source": self.source,
             "epsilon": number_in("epsilon", self.epsilon, "epsilon"),
@@ -262,14 +273,17 @@ class StudioForm:
             if not group.listed():
                 raise FieldError(
                     f"keys.{i}",
-                    f"list the groups of {visible(group.by)!r:.60}, one on a line: they are public "
-                    "and never come from the data.",
+                    f"list the groups of {visible(group.by)!r:.60}, one per line. They are "
+                    "public and "
+                    "must not come from the data.",
                 )
             group_count *= len(group.listed())
         if group_count > MOST_GROUPS:
             raise FieldError(
                 f"keys.{grouping[-1][0]}",
-                f"the studio makes at most {MOST_GROUPS:,} groups. List fewer, or use the command.",
+                f"the studio handles at most {MOST_GROUPS:,} groups. List fewer, or download the "
+                "plan "
+                "and run it with duffdp table.",
             )
         words: dict[str, Any] = {
             "by": [group.by for _, group in grouping],
@@ -314,11 +328,11 @@ def _source(path: str, fields: Mapping[str, list[str]]) -> str:
 def _column_type(line: str) -> tuple[str, str]:
     name, mark, kind = line.rpartition("=")
     if not mark or not name.strip() or not kind.strip():
-        raise FieldError("types", "types are written as: fine = double, one on a line.")
+        raise FieldError("types", "each line of types must look like: cost = double.")
     return name.strip(), kind.strip()
 
 
-def _end(bound: Any) -> str:
+def _end(bound: object) -> str:
     """A bound as it is typed."""
     return bound.isoformat() if isinstance(bound, dt.date) else f"{bound:g}"
 
@@ -354,7 +368,8 @@ def _bounds(i: int, column: ColumnFields) -> Any:
     for name, text in (("lower", column.lower), ("upper", column.upper)):
         if not text:
             raise FieldError(
-                f"{name}.{i}", f"{visible(column.name)!r:.60} needs both bounds: from and to."
+                f"{name}.{i}",
+                f"{visible(column.name)!r:.60} needs both bounds. Fill in From and To.",
             )
     ends = (("lower", column.lower), ("upper", column.upper))
     return [_read(f"{name}.{i}", text, column) for name, text in ends]
@@ -374,15 +389,24 @@ def _statistics(i: int, column: ColumnFields) -> list[Any]:
     for name in column.statistics:
         words: dict[str, Any] = {}
         for parameter in CHOICES[name].parameters:
-            if text := column.parameters.get((name, parameter.name), ""):
-                at = f"{name}.{parameter.name}.{i}"
+            at = f"{name}.{parameter.name}.{i}"
+            text = column.parameters.get((name, parameter.name), "")
+            if not text and parameter.required and name != "quantile":
+                raise FieldError(
+                    at,
+                    f"{CHOICES[name].title} of {visible(column.name)!r:.60} needs: "
+                    f"{parameter.label}. Type for example {placeholder(parameter)}.",
+                )
+            if text:
                 try:
                     words[parameter.name] = read_text(parameter, text)
                 except DuffError as error:
                     raise FieldError(at, visible(error.worded(FORM))[:200]) from None
         if name == "quantile":  # numbers are quantiles, drawn together if there are several
             if not words:
-                raise FieldError(f"quantile.q.{i}", "say which quantiles, for example 0.25, 0.75.")
+                raise FieldError(
+                    f"quantile.q.{i}", "the quantiles are missing. Type for example 0.25, 0.75."
+                )
             statistics += words["q"]
         else:
             statistics.append({"statistic": name, **words} if words else name)

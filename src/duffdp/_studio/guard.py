@@ -101,10 +101,12 @@ class Guard:
         headers: dict[str, str] = {}
         for name, text in scope["headers"]:
             if name == b"host" and "host" in headers:
-                return _refuse("The request names two hosts.", 400)
+                return _refuse("The request has two host headers.", 400)
             headers[name.decode("latin-1")] = text.decode("latin-1")
         if headers.get("host") not in self.hosts:
-            return _refuse("This address is not the studio's. Open the one that it printed.", 421)
+            return _refuse(
+                "This is not the address of the studio. Open the address that it printed.", 421
+            )
         origins = [f"http://{host}" for host in self.hosts]
         if headers.get("origin", origins[0]) not in origins or headers.get("sec-fetch-site") in (
             "cross-site",
@@ -112,18 +114,19 @@ class Guard:
         ):
             return _refuse("The request comes from another site.", 403)
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _refuse("The studio knows GET and POST.", 405)
+            return _refuse("The studio accepts only GET and POST.", 405)
         if scope["method"] == "GET" and (token := self._token_of(scope)) is not None:
             if _tokens_match(token, self._one_time_token):
                 self._one_time_token = secret()
             elif not _tokens_match(token, self.token):
                 return _refuse(
-                    "The token is of another start, or used up. Open the address that is printed.",
+                    "The token was already used or belongs to another start. Open the printed "
+                    "address.",
                     403,
                 )
             return self._welcome()
         if not _tokens_match(_cookie(headers.get("cookie", ""), self._cookie), self._session):
-            return _refuse("Open the address with the token that the studio printed.", 403)
+            return _refuse("The token is missing. Open the address that the studio printed.", 403)
         if scope["method"] == "POST":
             return await self._read_form(scope, headers, receive)
         return None
@@ -132,15 +135,17 @@ class Guard:
         self, scope: Message, headers: dict[str, str], receive: Receive
     ) -> HttpResponse | None:
         if "origin" not in headers:
-            return _refuse("The request does not say where it comes from.", 403)
+            return _refuse("The request has no origin.", 403)
         if headers.get("content-type", "").partition(";")[0].strip() != FORM_TYPE:
-            return _refuse("The studio reads forms.", 415)
+            return _refuse("The studio accepts only forms.", 415)
         body = b""
         while True:
             message = await receive()
             body += message.get("body", b"")
             if len(body) > MAX_BYTES:
-                return _refuse("That is more than the studio reads at once: 4 MB.", 413)
+                return _refuse(
+                    "The request is larger than 4 MB, the most that the studio accepts.", 413
+                )
             if message["type"] != "http.request" or not message.get("more_body", False):
                 break
         try:
@@ -151,7 +156,7 @@ class Guard:
             return _refuse("The form cannot be read.", 400)
         csrf = next((text for name, text in pairs if name == CSRF), "")
         if not _tokens_match(csrf, self.csrf):
-            return _refuse("The form is not from this start of the studio. Reload the page.", 403)
+            return _refuse("The form belongs to another start of the studio. Reload the page.", 403)
         scope["state"] = {"form": [pair for pair in pairs if pair[0] != CSRF]}
         return None
 

@@ -208,7 +208,10 @@ class ReleaseJobs:
         """The release of this number."""
         with self._lock:
             if number not in self._jobs:
-                raise DuffError("there is no such release in this start of the studio.")
+                raise DuffError(
+                    "there is no such release. The studio may have been restarted: go back to "
+                    "the plan."
+                )
             return self._jobs[number]
 
     def start(self, number: str, attempt: str) -> None:

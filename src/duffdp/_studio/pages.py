@@ -138,7 +138,7 @@ class Pages:
         """The progress of a release, until it is made."""
         job = self._state.jobs.get(request.path_params["number"])
         if self._streams >= _MAX_STREAMS:
-            return PlainTextResponse("Too many pages wait at once. Reload one later.", 503)
+            return PlainTextResponse("Too many pages are waiting. Reload this one later.", 503)
         return StreamingResponse(self._progress(request, job), media_type="text/event-stream")
 
     async def file(self, request: Request) -> Response:
@@ -146,7 +146,7 @@ class Pages:
         job = self._state.jobs.get(request.path_params["number"])
         name = request.path_params["name"]
         if name not in job.files:
-            raise DuffError("there is no such file of this release.")
+            raise DuffError("this release has no such file.")
         if name.endswith(".html") and "show" in request.query_params:
             headers = {"content-security-policy": _REPORT_POLICY}
             return HTMLResponse(job.files[name], headers=headers)
@@ -190,7 +190,7 @@ async def _user_error(request: Request, error: Exception) -> Response:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    return _error_page(request, "There is no such page.", 404)
+    return _error_page(request, "This page does not exist.", 404)
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

@@ -40,13 +40,15 @@ def form_budget(form: StudioForm, folder: Folder, create: bool = False) -> FormB
     if path.exists():
         ledger = Ledger(path, dataset=dataset)
         return FormBudget(ledger, ledger.remaining_exactly(), EPSILON.read(ledger.epsilon))
-    typed = number_in("budget", form.budget, "the whole budget")
+    typed = number_in("budget", form.budget, "the total budget")
     try:
         total = EPSILON.read(typed)
     except DuffError as error:
         raise FieldError("budget", str(error)) from None
     if not path.parent.is_dir():
-        raise FieldError("ledger", "there is no such folder for the budget file.")
+        raise FieldError(
+            "ledger", "the folder of the budget file does not exist. Type for example budget.db."
+        )
     new = Ledger(path, epsilon=typed, dataset=dataset) if create else None
     return FormBudget(new, total, total)
 
@@ -101,7 +103,7 @@ def _plan_words(form: StudioForm, folder: Folder, call_id: str | None) -> dict[s
 
 def _ledger_name(form: StudioForm) -> str:
     if not form.ledger:
-        raise FieldError("ledger", "name the file of the budget, for example budget.db.")
+        raise FieldError("ledger", "the budget file is missing. Type for example budget.db.")
     return form.ledger
 
 
@@ -126,7 +128,7 @@ def _toml_key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else _toml(name)
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     """A value of TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -188,7 +190,7 @@ def _python_keys(keys: list[list[Any]]) -> str:
     return f"[{', '.join(f'duffdp.Categories({_python(part)})' for part in keys)}]"
 
 
-def _python(value: Any, indent: int = 4) -> str:
+def _python(value: object, indent: int = 4) -> str:
     """A value of Python, with double quotation marks, on several lines if it is long."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

@@ -33,7 +33,7 @@ _DRAWS = 40  # of a simulation
 _CURVE_POINTS = 2**7  # of a law: a quarter of the usual ones, enough for a curve
 _MAX_CACHED = 48  # releases
 _SAMPLE_SHAPE = "sample"  # the shape of records that the user brings
-_CATEGORIES_NOTE = "how often it is right depends on how clear the answer is"
+_CATEGORIES_NOTE = "not predictable: it depends on how clear the answer is"
 
 
 class NumberPreview(NamedTuple):
@@ -130,7 +130,7 @@ class PreviewCache:
                 if number.waits_for_draws(draws):
                     waiting = True
                     numbers[number.key] = number
-                    note = "is being simulated"
+                    note = "simulating"
                     rows.append(_without_errors(request, note, number.key, number.title))
                     continue
                 try:
@@ -163,14 +163,16 @@ class PreviewCache:
                     planned.key: planned for planned in _planned_numbers(request, forecast, form)
                 }
         if form.look not in numbers:
-            raise FieldError("look", "choose the number that has to be accurate.")
+            raise FieldError(
+                "look", "select the number that must be accurate, in the table on the right."
+            )
         number = numbers[form.look]
         epsilon = number.forecast.least_epsilon(error, probability, size, number.output, _DRAWS)
         if epsilon is None:
             raise FieldError(
                 "within",
                 f"no epsilon keeps {number.title} within {rounded(error)} {number.unit} for "
-                f"{size:,} {_people(form)}. Allow a larger error, or a smaller step.",
+                f"{size:,} {_people(form)}. Allow a larger error, or type a smaller step.",
             )
         return _rounded_up(epsilon * float(plan.plan.epsilon / number.request[EPSILON]))
 
@@ -197,11 +199,13 @@ class PreviewCache:
         integer, untyped = kind == "whole", kind == "any"
         if fields.shape == _SAMPLE_SHAPE:
             if fields.name not in self._samples:
-                raise DuffError("load the public sample, or choose a shape.")
+                raise DuffError(
+                    "the public sample is missing. Load it, or choose another distribution."
+                )
             sample = self._samples[fields.name]
             return SyntheticRecords(fields.name, sample=sample, integer=integer, untyped=untyped)
         if fields.shape not in SHAPES:
-            raise DuffError(f"a shape is one of {', '.join(SHAPES)}.")
+            raise DuffError(f"the distribution must be one of {', '.join(SHAPES)}.")
         return SyntheticRecords(
             fields.shape, _shape_range(request, fields), integer=integer, untyped=untyped
         )
@@ -248,9 +252,9 @@ class PreviewCache:
             f"{size:,} {people}."
         )
         if sampling:
-            headline += f" Sampling alone is off by {rounded(sampling)} {unit}."
+            headline += f" The sampling error alone is {rounded(sampling)} {unit}."
         if simulated:
-            headline += f" Simulated with {draws} draws; rough."
+            headline += f" This is a rough estimate from {draws} simulated releases."
         return {
             "epsilon": charts.error_by_epsilon(by_epsilon, (total, now), sampling, unit, remaining),
             "dots": charts.twenty_dots(dots, unit),
@@ -260,7 +264,7 @@ class PreviewCache:
 
 def _check(is_cancelled: Callable[[], bool]) -> None:
     if is_cancelled():
-        raise DuffError("nobody waits for this answer.")
+        raise DuffError("this preview is no longer needed.")
 
 
 def _people(form: StudioForm) -> str:
@@ -281,7 +285,7 @@ def _shape_range(request: ReleaseRequest, fields: ColumnFields) -> tuple[float, 
     try:
         low, high = float(ends[0]), float(ends[-1])
     except (ValueError, IndexError, TypeError):
-        raise DuffError("no shape stands for this column without bounds that are numbers") from None
+        raise DuffError("no preview: the bounds of this column are not numbers") from None
     return low, high
 
 
@@ -345,15 +349,15 @@ def _assumptions(form: StudioForm, size: int) -> list[str]:
     texts = [
         f"{column.name}: "
         + (
-            "the PUBLIC sample that you loaded, which is not protected"
+            "distributed like the PUBLIC sample that you loaded, which is not protected"
             if column.shape == _SAMPLE_SHAPE
-            else f"shape “{column.shape}” between the bounds"
+            else f"distribution “{column.shape}” between the bounds"
         )
         for column in form.columns
         if column.statistics and not column.categories
     ]
     texts += [
-        f"{column.name}: all categories taken to be equally common"
+        f"{column.name}: all categories equally common"
         for column in form.columns
         if column.statistics and column.categories
     ]

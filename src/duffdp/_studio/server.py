@@ -73,7 +73,7 @@ def _listen(port: int) -> socket.socket:
     except (OSError, OverflowError):
         listener.close()
         raise DuffError(
-            f"the port {port} cannot be used. Pass another one, or --port 0 for any."
+            f"the port {port} cannot be used. Pass another one, or --port 0 for any free port."
         ) from None
     listener.listen(64)
     return listener

@@ -23,7 +23,7 @@ from duffdp._studio.jobs import ReleaseJob, ReleaseJobs
 from duffdp._studio.plan_text import form_budget, plan_text, python_text, table_plan
 from duffdp._studio.previews import EMPTY_PREVIEW, PreviewCache
 from duffdp.domain import Floats
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean
 from duffdp.report.formats import rounded
 from duffdp.report.sentences import attacker_accuracy, odds
 
@@ -33,11 +33,11 @@ _SLIDER = [
 ]
 _PLAN_FILES = ("plan.toml", "plan.py")
 _SHAPE_LABELS = {
-    "normal": "a bell in the middle of the bounds",
-    "skewed": "many low, few high, as incomes are",
-    "uniform": "evenly over the bounds",
-    "ages": "ages of a population",
-    "beta": "most near either bound",
+    "normal": "bell-shaped, in the middle of the bounds",
+    "skewed": "many low values and few high ones, like incomes",
+    "uniform": "spread evenly over the bounds",
+    "ages": "like the ages of a population",
+    "beta": "mostly near either bound",
 }
 _EXAMPLE_FIELDS = {
     "age": ColumnFields("age", "0", "120", unit="years", shape="ages", statistics=("median",)),
@@ -134,7 +134,7 @@ class StudioState:
     def plan_file(self, name: str, pairs: Pairs) -> str:
         """The plan as a file to download."""
         if name not in _PLAN_FILES:
-            raise DuffError("there is no such file.")
+            raise DuffError("there is no such file. Download plan.toml or plan.py.")
         form = StudioForm.of(pairs)
         if name == "plan.toml":
             return plan_text(form, self._folder)
@@ -210,7 +210,10 @@ class StudioState:
             plan = table_plan(form, self._folder)
             for name in form.words()["statistics"]:
                 if columns and name not in columns:
-                    raise DuffError(f"the file has no column {name!r:.60}.")
+                    raise DuffError(
+                        f"the file has no column {name!r:.60}.{did_you_mean(name, columns)} "
+                        "Remove it from the table."
+                    )
             remaining = float(form_budget(form, self._folder).remaining)
             with self._lock:
                 preview = self._previews.preview(
@@ -236,8 +239,9 @@ class StudioState:
         spent, after = total - remaining, remaining - cost
         fits = cost <= remaining
         description = (
-            f"Of a budget of epsilon {rounded(total)}, {rounded(spent)} is spent, this table costs "
-            f"{rounded(cost)}, {rounded(max(after, 0))} would be left."
+            f"Budget: epsilon {rounded(total)}. Spent: {rounded(spent)}. This table: "
+            f"{rounded(cost)}. "
+            f"Left after it: {rounded(max(after, 0))}."
         )
         parts = [("spent", spent, "spent"), ("this" if fits else "over", cost, "this table")]
         return BudgetView(
@@ -262,9 +266,11 @@ def read_sample(text: str) -> Floats:
         if math.isfinite(number):
             numbers.append(number)
         if len(numbers) > _MAX_SAMPLE:
-            raise DuffError(f"a public sample has at most {_MAX_SAMPLE:,} numbers. Load fewer.")
+            raise DuffError(
+                f"a public sample can have at most {_MAX_SAMPLE:,} numbers. Load fewer."
+            )
     if not numbers:
-        raise DuffError("the file has no numbers, one on a line. Load another one.")
+        raise DuffError("the file must have one number per line. Load another file.")
     return np.sort(np.array(numbers))
 
 

@@ -26,7 +26,7 @@ from duffdp._steps import StepFunction
 from duffdp.audit.lower_bound import LowerBound, Outputs, lower_bound
 from duffdp.domain import Grid
 from duffdp.mechanisms import mechanism_class
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.spec import Parameters, StatisticSpec
 
@@ -64,7 +64,7 @@ class MechanismCase:
 
     title: str
     statistic: Any
-    mechanism: type[Mechanism]
+    mechanism: type[DistanceMechanism]
     fact: MechanismFact
 
 
@@ -95,7 +95,7 @@ def mechanism_cases() -> Iterator[MechanismCase]:
                 }.values():
                     part, *later_parts = plan.program.draws
                     kind = mechanism_class(part.mechanism)
-                    if not later_parts and issubclass(kind, Mechanism):
+                    if not later_parts and issubclass(kind, DistanceMechanism):
                         title = spec.title(plan.statistic.parameters)
                         statistic = (
                             PairStatistic(part.statistic) if spec.of_pairs else part.statistic
@@ -180,7 +180,7 @@ class ReleaseCase:
         return self.verb(frame, column="x", **arguments)
 
 
-def release_cases(verbs: Any) -> Iterator[ReleaseCase]:
+def release_cases(verbs: object) -> Iterator[ReleaseCase]:
     """All of them; `verbs` is the package, or anything else that has the verbs by name."""
     for spec in REGISTRY.values():
         families: tuple[NeighbourKind, ...] = (

@@ -29,7 +29,7 @@ def draw_deviation(
     statistic, mechanism
         As for `largest_loss`.
     size
-        How many draws.
+        The number of draws.
     false_alarm
         The probability that a correct sampler exceeds the limit.
     law

@@ -34,6 +34,8 @@ from duffdp._engines.requests import (
     RecordCounts,
     Request,
     ValueCounts,
+    ask,
+    run_inquiry,
 )
 from duffdp._engines.selection import select
 from duffdp._engines.sql.query import OpenSources
@@ -114,7 +116,8 @@ class EngineCheck:
             return cls(engine, version, date, rows, str(data["duffdp"]))
         except (KeyError, TypeError):
             raise DuffError(
-                "this is no result of check_engine. Pass what EngineCheck.to_dict gave."
+                "this is not a result of check_engine. Pass a dictionary from "
+                "EngineCheck.to_dict()."
             ) from None
 
     @classmethod
@@ -124,7 +127,7 @@ class EngineCheck:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             raise DuffError(
-                f"{str(path)!r} is no readable result of check_engine. Make one with: duffdp "
+                f"{str(path)!r} is not a result of check_engine. Make one with: duffdp "
                 "check-engine ADDRESS --out check.json"
             ) from None
 
@@ -151,7 +154,7 @@ class EngineCheck:
         return "\n".join(lines)
 
 
-def check_engine(engine: Any) -> EngineCheck:
+def check_engine(engine: object) -> EngineCheck:
     """Check whether an engine counts exactly, on public records in a temporary table.
 
     Parameters
@@ -278,7 +281,7 @@ def mild_columns() -> dict[str, Any]:
     records = poisonous_records()
     years = range(1900, 2100)
 
-    def is_mild(value: Any) -> bool:
+    def is_mild(value: object) -> bool:
         if isinstance(value, float):
             return math.isfinite(value)
         return not isinstance(value, dt.date) or value.year in years
@@ -372,7 +375,7 @@ def _columns_of(selection: _Selection) -> set[str]:
     return {word for text in texts for word in text.split() if word.isidentifier()}
 
 
-def _open(data: Any, column: str, domain: PublicSet, options: Mapping[str, Any]) -> SourceTable:
+def _open(data: object, column: str, domain: PublicSet, options: Mapping[str, Any]) -> SourceTable:
     """The records as a release opens them, before anything is charged."""
     arguments = {"by": None, "keys": None, "unit": None, **options}
     groups_per_person = arguments.pop("groups_per_person", None)
@@ -416,7 +419,7 @@ def _compared(
     """The verdict on one answer, beside that of arrays."""
     groups = np.arange(reference.groups)
     if isinstance(request, RanksNear):
-        (counts,) = reference.answer([ColumnRequest(0, groups, ValueCounts())])
+        counts = run_inquiry(ask(ValueCounts()), reference, groups)
         wrong = _wrong_ranks(request, answer, counts)
     else:
         (expected,) = reference.answer([ColumnRequest(0, groups, request)])
@@ -503,9 +506,8 @@ def _check_cap(
         return EngineCheckRow(question, "refused", _first_sentence(error))
     try:
         engine, place = opened.engine(entropy(None))
-        request = ColumnRequest(place, np.arange(engine.groups), RecordCounts())
-        (counts,) = engine.answer([request])
-        total = int(sum(counts))
+        counts = run_inquiry(ask(RecordCounts()), engine, np.arange(engine.groups), place)
+        total = sum(counts)
         reason = "" if total == expected else f"{total} rows count, {expected} should"
     except Exception as error:  # an engine may fail in any way
         reason = f"failed after the charge ({type(error).__name__})"
@@ -538,7 +540,7 @@ def _check_statistic(
 
 
 def _release(
-    data: Any, spec: StatisticSpec, example: Mapping[str, Any], ledger: Ledger | None = None
+    data: object, spec: StatisticSpec, example: Mapping[str, Any], ledger: Ledger | None = None
 ) -> Release:
     """A release of one statistic of the scores, by region where that can be."""
     function = getattr(duffdp, spec.name)

@@ -73,7 +73,7 @@ class EngineTables:
                     missing[name] = f"the engine cannot hold all values ({type(error).__name__})"
         if not columns:
             raise UnsupportedData(
-                f"{self.name} takes no temporary table. Check that this user may create one."
+                f"{self.name} cannot create a temporary table. Check that this user is allowed to."
             ) from None
         return type(records).from_pydict(columns), missing
 
@@ -93,7 +93,7 @@ def open_tables(engine: Any) -> EngineTables:
     if library in LIBRARIES:
         return _frame_tables(engine, library)
     raise UnsupportedData(
-        "check_engine takes a connection or session of ibis, DuckDB or Spark, a frame, or an "
+        "check_engine needs a connection or session of ibis, DuckDB or Spark, a frame, or an "
         f"address such as postgresql://user@host/database, got {type(engine).__name__}."
     )
 
@@ -103,7 +103,7 @@ def _open_address(address: str) -> EngineTables:
     scheme = SCHEME.match(address)
     if scheme is None:
         raise UnsupportedData(
-            "an address begins with postgresql://, mysql://, sc:// or another scheme that "
+            "an address must begin with postgresql://, mysql://, sc:// or another scheme that "
             f"ibis.connect takes, got {without_passwords(address)!r:.60}."
         )
     name = scheme[1].lower()

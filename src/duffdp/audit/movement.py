@@ -20,6 +20,7 @@ from duffdp._evidence import Evidence, KeyCounts, Ladders, RankProfiles, Totals
 from duffdp._rank_profile import QuantileRanks
 from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Ints
+from duffdp.mechanisms.mechanism import DistanceMechanism, Mechanism
 from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 
 TAIL_PROBES = 8  # candidates of a tail that are looked at: each may be a pass over the data
@@ -40,7 +41,7 @@ class GroupEvidence(NamedTuple):
     statistic: BaseStatistic
     evidence: Evidence
     position: int
-    mechanism: Any
+    mechanism: Mechanism
     paid: Fraction
 
 
@@ -58,6 +59,8 @@ def public_facts(evidence: Evidence) -> tuple[Any, ...]:
             return ("ladders", evidence.domain, ladders)
         case RankProfiles():
             return ("ranks", {(c.qs, c.records, c.size) for c in evidence.columns})
+        case KeyCounts():
+            return ("keys", evidence.size, evidence.threshold)
 
 
 def points_to_compare(before: GroupEvidence, after: GroupEvidence) -> Ints | None:
@@ -106,9 +109,9 @@ def movement(
         case Windows() as first, Windows():
             if views is None:
                 return Fraction(0)
+            assert isinstance(before.mechanism, DistanceMechanism)
             # What the mechanism makes of a step, not what the statistic says that it may.
-            nats: Fraction = int(np.ptp(_changes(*views))) * before.mechanism.coefficient(first)
-            return nats / before.paid
+            return int(np.ptp(_changes(*views))) * before.mechanism.coefficient(first) / before.paid
         case RankProfiles(), RankProfiles():
             if views is None:
                 return Fraction(0)
@@ -292,7 +295,7 @@ def same_value(first: Any, second: Any) -> bool:
     return callable(first) or bool(np.all(first == second))
 
 
-def _attributes(item: Any) -> Iterator[tuple[str, Any]]:
+def _attributes(item: object) -> Iterator[tuple[str, Any]]:
     """The names and values of an object's attributes."""
     names: Iterable[str] = getattr(item, "__dict__", {}).keys()
     if is_dataclass(item):

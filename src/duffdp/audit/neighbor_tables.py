@@ -40,7 +40,7 @@ class Neighbors(NamedTuple):
 
 
 def neighbors(
-    data: Any,
+    data: object,
     *,
     column: str | None = None,
     values: Iterable[Any] = (),
@@ -96,7 +96,7 @@ def neighbors(
 
 
 def _of_frame(
-    data: Any, column: str | None, values: Iterable[Any], unit: str | None, rows: int
+    data: object, column: str | None, values: Iterable[Any], unit: str | None, rows: int
 ) -> Iterator[Neighbors]:
     nw = load("narwhals", "all")
     frame = nw.from_native(data, eager_only=True)
@@ -204,7 +204,7 @@ class _Fields:
         """The person of one record."""
         return None if self._unit is None else self._rows[at][1][self._unit]
 
-    def joining(self, value: Any, rows: int) -> list[str]:
+    def joining(self, value: object, rows: int) -> list[str]:
         """The last records with another value, of a new person."""
         if self._column is None:
             return []
@@ -237,7 +237,7 @@ class _Objects:
             return None
         return str(json.loads(self.records[at]).get(self._unit))
 
-    def joining(self, value: Any, rows: int) -> list[str]:
+    def joining(self, value: object, rows: int) -> list[str]:
         """The last records with another value, of a new person."""
         if self._column is None:
             return []

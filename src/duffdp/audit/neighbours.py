@@ -25,7 +25,7 @@ class OutputLaw(Protocol):
         """Outputs of every probability that there is: all, or one of each set that is equally
         likely."""
 
-    def log_probability(self, output: Any, /) -> float:
+    def log_probability(self, output: object, /) -> float:
         """Logarithm of the probability of one output; -inf for what cannot come out."""
 
 
@@ -38,7 +38,7 @@ class ListedLaw:
     def outputs(self) -> Iterable[Any]:
         return self._logs
 
-    def log_probability(self, output: Any, /) -> float:
+    def log_probability(self, output: object, /) -> float:
         return self._logs.get(output, -math.inf)
 
 

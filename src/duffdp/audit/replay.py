@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duffdp._engines.people import SEED_WORDS
 from duffdp._parameters import EPSILON
@@ -22,7 +22,7 @@ from duffdp._pipeline.driver import KeyCall, MechanismCall
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._privacy import LossFamily
-from duffdp._sampling.entropy import DrawCall, SeededEntropy, seeded_generator
+from duffdp._sampling.entropy import DrawCall, SeededEntropy, Words, seeded_generator
 from duffdp.audit.movement import (
     GroupEvidence,
     PromiseBroken,
@@ -36,9 +36,13 @@ from duffdp.audit.movement import (
 )
 from duffdp.domain import Ints
 
+if TYPE_CHECKING:
+    from duffdp.ledger.ledger import Ledger
+
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
-Cost = tuple[LossFamily, Fraction]  # of one draw: what is known of its loss, and epsilon
+# Of one draw: what is known of its loss, epsilon, and the rows of a unit.
+Cost = tuple[LossFamily, Fraction, int]
 
 
 class ReplayRow(NamedTuple):
@@ -109,17 +113,20 @@ class Replay:
 
 def replay(
     call: Callable[..., Any],
-    data: Any,
-    neighbor: Any,
+    data: object,
+    neighbor: object,
     *,
-    epsilon: Any = None,
+    epsilon: object = None,
     seed: int = 0,
+    ledger: Ledger | None = None,
 ) -> Replay:
     """Run a call on two neighboring data sets with the same draws, and check its promises.
 
     The second run receives the numbers that the first one drew. Evidence must move by at most the
     declared sensitivity. The losses of all draws must add up to at most epsilon. Mechanisms,
-    statistics, kinds of requests, errors, warnings and the whole result must be the same.
+    statistics, kinds of requests, errors, warnings and the whole result must be the same. With a
+    ledger, each run must be charged what its releases declare before it takes random bits, and a
+    run that fails must be charged nothing.
 
     Parameters
     ----------
@@ -132,6 +139,9 @@ def replay(
         The total that the call may cost; by default the sum that its releases declare.
     seed
         The seed of the first run's draws and of the choice of rows.
+    ledger
+        A ledger for experiments, `Ledger(..., allow_seeded=True)`. The call receives it as `ledger`
+        and charges every run to it, up to three.
 
     Returns
     -------
@@ -140,7 +150,7 @@ def replay(
 
     Privacy
     -------
-    The result is not private. Nothing is charged: a ledger refuses such a call.
+    The result is not private. A ledger refuses such a call, unless it accepts seeds.
 
     References
     ----------
@@ -154,9 +164,9 @@ def replay(
     >>> duffdp.audit.replay(total, [1, 2, 3], [1, 2, 3, 9]).ok
     True
     """
-    first = Recorder(seed)
+    first = Recorder(seed, ledger=ledger)
     before = _run(call, data, first)
-    second = Recorder(seed, first)
+    second = Recorder(seed, first, ledger=ledger)
     after = _run(call, neighbor, second)
     complete = not second.findings
     findings = [*first.findings, *second.findings, *_different_outcomes(before, after, complete)]
@@ -164,7 +174,7 @@ def replay(
         findings.append("the runs make a different number of releases")
     if any(record.points for record in second.releases):
         # Tails are looked into while a run goes on: the first one goes on once more.
-        recorder = Recorder(seed, first, second)
+        recorder = Recorder(seed, first, second, ledger)
         _run(call, data, recorder)
         for record, views in zip(second.releases, recorder.releases, strict=False):
             record.earlier_views = views.views
@@ -249,12 +259,36 @@ class Recorder(SeededEntropy):
     """
 
     def __init__(
-        self, seed: int, earlier: Recorder | None = None, compared: Recorder | None = None
+        self,
+        seed: int,
+        earlier: Recorder | None = None,
+        compared: Recorder | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         super().__init__(seeded_generator(seed))
         self.releases: list[ReleaseRecord] = []
         self.findings: list[str] = []
+        self.ledger = ledger
         self._seed, self._earlier, self._compared = seed, earlier, compared
+        self._left = Fraction(0) if ledger is None else ledger.remaining_exactly()
+
+    @property
+    def charged(self) -> Fraction:
+        """Amount that the ledger was charged since this run began."""
+        return Fraction(0) if self.ledger is None else self._left - self.ledger.remaining_exactly()
+
+    def check_charges(self, failed: bool) -> None:
+        """Check what a run was charged, once it has ended."""
+        if self.ledger is None:
+            return
+        plans = [record.plan for record in self.releases]
+        declared = sum((plan.loss.epsilon for plan in plans if plan), Fraction(0))
+        if failed and self.charged:
+            self.findings.append("a run fails after it was charged")
+        elif not failed and self.charged < declared:
+            self.findings.append(
+                f"a run is charged {float(self.charged):g}, and its draws cost {float(declared):g}"
+            )
 
     def split(self) -> _ReleaseRecorder:
         """The recorder of the next release: its bits depend on its place in the call alone."""
@@ -272,7 +306,7 @@ class Recorder(SeededEntropy):
             self.releases[number],
             frozen[0] if frozen else None,
             compared[0] if compared else None,
-            self.findings,
+            self,
         )
 
 
@@ -285,18 +319,23 @@ class _ReleaseRecorder(SeededEntropy):
         record: ReleaseRecord,
         frozen: ReleaseRecord | None,
         compared: ReleaseRecord | None,
-        findings: list[str],
+        whole: Recorder,
     ) -> None:
         super().__init__(generator)
         self._record, self._frozen, self._compared = record, frozen, compared
-        self._findings, self._lock = findings, threading.Lock()
+        self._whole, self._findings, self._lock = whole, whole.findings, threading.Lock()
 
     def split(self) -> _ReleaseRecorder:
         generator = seeded_generator(*self.words(SEED_WORDS).tolist())
         records = (self._record, self._frozen, self._compared)
-        part = _ReleaseRecorder(generator, *records, self._findings)
+        part = _ReleaseRecorder(generator, *records, self._whole)
         part._lock = self._lock
         return part
+
+    def words(self, size: int) -> Words:
+        if self._whole.ledger is not None and not self._whole.charged:
+            self._findings.append("random bits are taken before the charge")
+        return super().words(size)
 
     def draw(self, call: DrawCall) -> Columns:
         # Bits of its own, so that the rows that count are chosen alike, whether it is repeated or
@@ -355,18 +394,20 @@ class _Outcome(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
+def _run(call: Callable[..., Any], data: object, recorder: Recorder) -> _Outcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result, error = _visible(call(data, rng=recorder)), None
+            paid = {} if recorder.ledger is None else {"ledger": recorder.ledger}
+            result, error = _visible(call(data, rng=recorder, **paid)), None
         except Exception as failure:  # whatever a caller would see
             result, error = None, f"{type(failure).__name__}: {failure}"
+    recorder.check_charges(error is not None)
     warning_texts = tuple(f"{item.category.__name__}: {item.message}" for item in caught)
     return _Outcome(result, error, warning_texts)
 
 
-def _visible(result: Any) -> Any:
+def _visible(result: object) -> Any:
     """A result as values that can be compared, without the time at which it was made."""
     if isinstance(result, Release | Table):
         return _without_time(result.to_dict())
@@ -377,7 +418,7 @@ def _visible(result: Any) -> Any:
     return repr(result)
 
 
-def _without_time(item: Any) -> Any:
+def _without_time(item: object) -> Any:
     if isinstance(item, dict):
         return {name: _without_time(part) for name, part in item.items() if name != "time"}
     return [_without_time(part) for part in item] if isinstance(item, list) else repr(item)
@@ -411,7 +452,9 @@ class _Comparison:
             self._find("the runs make different draws")
         keys, total = list[Cost](), Fraction(0)
         if before.key_call is not None and after.key_call is not None:
-            keys = [(before.key_call.mechanism.loss_family, before.key_call.paid)]
+            assert self._plan.finding is not None
+            family, rows = before.key_call.mechanism.loss_family, self._plan.finding.unit.rows
+            keys = [(family, before.key_call.paid, rows)]
             total = self._compare_keys(before.key_call, after.key_call)
         elif before.key_call is not after.key_call:
             self._find("keys are found in one data set alone")
@@ -420,12 +463,13 @@ class _Comparison:
             for call in before.calls[key]:
                 if call.mechanism.epsilon != float(call.paid):
                     self._find(f"the mechanism of {call.statistic!r} has more than was paid")
-                cost = call.mechanism.loss_family, call.paid * self._unit_rows
+                rows = self._unit_rows
+                cost = call.mechanism.loss_family, call.paid * rows, rows
                 for group in call.groups.tolist():
                     costs.setdefault(group, [*keys]).append(cost)
             total += self._compare_draw(key, before, after)
         loss = self._plan.loss
-        if any(sum(cost for _, cost in each) > loss.epsilon for each in costs.values()):
+        if any(sum(cost for _, cost, _ in each) > loss.epsilon for each in costs.values()):
             self._find("mechanisms received more epsilon than the release has")
         named = sum(part.epsilon for part in self._plan.mechanism.parts)
         groups = {tuple(each) for each in costs.values()}
@@ -440,13 +484,15 @@ class _Comparison:
         """
         declared = self._plan.loss.parts
         parts = [
-            (part.family, part.epsilon / part.draws)
+            (part.family, part.epsilon / part.draws, part.contributions)
             for part in declared
             for _ in range(part.draws if part.family != "pure" else 0)
         ]
         unnamed = Fraction(0)
-        for family, cost in sorted(costs, key=itemgetter(1), reverse=True):
-            fitting = [part for part in parts if part[0] == family and part[1] >= cost]
+        for family, cost, rows in sorted(costs, key=itemgetter(1), reverse=True):
+            fitting = [
+                part for part in parts if part[0] == family and part[1] >= cost and part[2] <= rows
+            ]
             if fitting:
                 parts.remove(max(fitting, key=itemgetter(1)))
             else:
@@ -546,5 +592,5 @@ class _Comparison:
             return Fraction(0)
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: object) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -81,7 +81,7 @@ class ReplayCase:
             self.data, column=column, values=values, unit=unit, rows=ROWS_OF_JOINING
         )
 
-    def __call__(self, data: Any, rng: object) -> Any:
+    def __call__(self, data: object, rng: object) -> Any:
         """Run the call."""
         verb = getattr(duffdp, self.spec.name)
         options = {**self.options, "epsilon": 1, "rng": rng}

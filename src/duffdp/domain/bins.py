@@ -126,7 +126,7 @@ class Bins:
     ----------
     edges
         Two or more numbers, dates or datetimes in rising order. The first may be -inf and the last
-        inf: then there is nothing outside on that side.
+        inf: then no value is outside on that side.
 
     Privacy
     -------
@@ -158,7 +158,7 @@ class Bins:
         if not 2 <= len(values) <= MOST_BINS + 1:
             raise BoundsError(
                 Argument("bins"),
-                f" have two edges or more, up to 2**20, got {len(values)}.",
+                f" must have from 2 to 2**20 edges, got {len(values)}.",
                 *_FIX,
             )
         read = [_read(edge, place in (0, len(values) - 1)) for place, edge in enumerate(values)]
@@ -167,7 +167,8 @@ class Bins:
         for (a, b), (low, high) in zip(pairwise(exact), pairwise(values), strict=True):
             if a >= b:
                 raise BoundsError(
-                    f"the edges of bins must rise, got {_text(low)} before {_text(high)}.",
+                    f"the edges of bins must be in rising order, got {_text(low)} before "
+                    f"{_text(high)}.",
                     *_FIX,
                 )
         self.edges = tuple(values)
@@ -200,7 +201,7 @@ class Bins:
         """True if edges are dates or datetimes."""
         return self.kind in ("date", "datetime")
 
-    def place(self, record: Any) -> int | None:
+    def place(self, record: object) -> int | None:
         """The bin of a record, or -1 if it is in none; None if it is missing or of another kind."""
         if not self.timed:
             read = number(record)
@@ -210,7 +211,7 @@ class Bins:
             return None
         return self.thresholds.of_number(moment // DAY if self.kind == "date" else moment)
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """The bin of a record; -1 for one that is dropped: outside, missing, or of another kind."""
         place = self.place(record)
         return -1 if place is None else place
@@ -238,7 +239,7 @@ class Bins:
         return f"Bins({list(self.edges)!r})"
 
 
-def _as_python(edge: Any) -> Any:
+def _as_python(edge: object) -> Any:
     """A number or day of numpy as one of Python; a short float counts as it is printed."""
     if isinstance(edge, np.floating):
         return float(str(edge))
@@ -247,7 +248,7 @@ def _as_python(edge: Any) -> Any:
     return edge.item() if isinstance(edge, np.integer) else edge
 
 
-def _read(edge: Any, outermost: bool) -> tuple[str, Edge]:
+def _read(edge: object, outermost: bool) -> tuple[str, Edge]:
     """Kind and exact position of an edge; no kind for an infinite one."""
     read = bound(edge)
     if read is not None:
@@ -255,8 +256,8 @@ def _read(edge: Any, outermost: bool) -> tuple[str, Edge]:
     if outermost and isinstance(edge, float | Decimal) and not math.isnan(edge):
         return "", float(edge)
     raise BoundsError(
-        "the edges of bins must be finite numbers, dates or datetimes, but for -inf at the "
-        f"beginning and inf at the end, got {edge!r:.60}.",
+        "the edges of bins must be finite numbers, dates or datetimes; only the first may be "
+        f"-inf and the last inf, got {edge!r:.60}.",
         *_FIX,
     )
 
@@ -266,14 +267,14 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
     zones = {edge.tzinfo is None for edge in edges if isinstance(edge, dt.datetime)}
     if (timed and len(set(kinds)) > 1) or len(zones) > 1:
         raise BoundsError(
-            "the edges of bins must be of one kind: numbers, dates, datetimes with a time zone or "
-            f"without, got {', '.join(map(_text, edges))[:60]}.",
+            "the edges of bins must all have one type: numbers, dates, or datetimes with or "
+            f"without a time zone, got {', '.join(map(_text, edges))[:60]}.",
             *_FIX,
         )
     return next((k for k in ("date", "datetime", "float", "decimal", "int") if k in kinds), "float")
 
 
-def _located(edge: Any, zone: dt.tzinfo) -> Any:
+def _located(edge: object, zone: dt.tzinfo) -> Any:
     """An edge in a zone; an infinite one as it is."""
     moment = microseconds(edge)
     if moment is None:
@@ -282,7 +283,7 @@ def _located(edge: Any, zone: dt.tzinfo) -> Any:
     return in_zone(instant(moment, zone) if naive else moment, zone)
 
 
-def _text(edge: Any) -> str:
+def _text(edge: object) -> str:
     """An edge as short as it can be."""
     if isinstance(edge, dt.datetime):
         return edge.isoformat(sep=" ")

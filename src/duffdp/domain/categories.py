@@ -62,7 +62,7 @@ class Categories:
             if missing:
                 raise BoundsError(
                     Argument("categories"),
-                    f" must not hold missing values, got {item!r}: missing records are dropped.",
+                    f" must not contain missing values, got {item!r}: missing records are dropped.",
                     *fix,
                 )
             if duplicate:
@@ -90,19 +90,19 @@ class Categories:
         out[:] = [self.values_[i] for i in positions]
         return out
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """Index of a record's category; -1 for any other or missing value."""
         try:
             return self._position.get(record, -1)
         except Exception:  # it cannot be hashed or compared, whatever the reason
             return -1
 
-    def find(self, value: Any) -> int | None:
+    def find(self, value: object) -> int | None:
         """Index of a category; None for any other value."""
         index = self.record_index(value)
         return index if index >= 0 else None
 
-    def index(self, value: Any) -> int:
+    def index(self, value: object) -> int:
         """Index of a category; an error for any other value."""
         index = self.record_index(value)
         if index < 0:

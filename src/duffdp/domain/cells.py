@@ -7,7 +7,6 @@ Promise: Each record is in exactly one cell, which depends on that record alone.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 from duffdp.domain.bins import Bins
 from duffdp.domain.categories import Categories
@@ -49,7 +48,7 @@ class Presence:
     def kind(self) -> str:
         return "row" if self.rows else "present"
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """0 for a record that counts, -1 for one that is missing."""
         return 0 if self.rows or is_present(record) else -1
 
@@ -66,7 +65,7 @@ class Presence:
         return f"Presence(rows={self.rows})"
 
 
-def is_present(record: Any) -> bool:
+def is_present(record: object) -> bool:
     """True if a record is neither None nor one of those that differ from themselves: nan, NaT."""
     try:
         return record is not None and not bool(record != record)
@@ -114,7 +113,7 @@ class Membership:
         """These cells for a column of instants in a time zone."""
         return Membership(self.members.in_zone(zone)) if isinstance(self.members, Bins) else self
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """0 inside, 1 outside, -1 for a record that is dropped."""
         if isinstance(self.members, Bins):
             place = self.members.place(record)
@@ -178,7 +177,7 @@ class Fields:
         """These cells for a column of instants in a time zone."""
         return Fields(self.members.in_zone(zone)) if isinstance(self.members, Bins) else self
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """0 for a missing field, 1 for one in no cell, and 2 or more for those in cells."""
         if not is_present(record):
             return MISSING

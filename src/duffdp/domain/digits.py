@@ -181,7 +181,7 @@ class Digits:
         low, high = _magnitude("smallest", smallest, digits), _magnitude("largest", largest, digits)
         if low >= high:
             raise BoundsError(
-                "the smallest magnitude must be below the largest, got "
+                "smallest must be below largest, got "
                 f"{float(low):g} and {float(high):g}. Exchange them if they are swapped."
             )
         self.digits = digits
@@ -218,26 +218,26 @@ class Digits:
         """The candidates with these indices as an array."""
         return np.array([self.value(i) for i in indices], dtype=np.float64)
 
-    def index(self, value: Any) -> int:
+    def index(self, value: object) -> int:
         """Index of the candidate nearest to one value; ties go away from 0."""
         index = self.record_index(value)
         if index < 0:
             raise BoundsError(f"expected a number, got {value!r:.60}.")
         return index
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """The index of one record, or -1 if the record is missing or no number."""
         read = number(record)
         return -1 if read is None else self.double_steps.of_number(nearest_double(read))
 
-    def find(self, value: Any) -> int | None:
+    def find(self, value: object) -> int | None:
         """Index of a value that is a candidate; None for any other value."""
         if bound(value) is None or number(value) is None:
             return None
         index = self.record_index(value)
         return index if self.value(index) == value else None
 
-    def place(self, value: Any) -> float:
+    def place(self, value: object) -> float:
         """Position of a value between the candidates, as a fractional index."""
         read = bound(value)
         if read is None or read[0] in ("date", "datetime"):
@@ -292,7 +292,7 @@ class Digits:
         return f"Digits({self.digits}, smallest={self.smallest!r}, largest={self.largest!r})"
 
 
-def _magnitude(name: str, value: Any, digits: int) -> Fraction:
+def _magnitude(name: str, value: object, digits: int) -> Fraction:
     read = bound(value)
     if (
         read is None

@@ -37,7 +37,7 @@ MAX_DECIMAL_DIGITS = 2**12  # of a range in decimals
 _DAYS = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))  # of an example
 
 
-def read_end(end: Any) -> tuple[str, Fraction]:
+def read_end(end: object) -> tuple[str, Fraction]:
     """Kind and position of a bound."""
     read = bound(end)
     if read is None or abs(nearest_double(read[1])) == math.inf:
@@ -50,7 +50,7 @@ def read_end(end: Any) -> tuple[str, Fraction]:
     return read
 
 
-def read_step(step: Any, kind: str) -> tuple[str, Fraction]:
+def read_step(step: object, kind: str) -> tuple[str, Fraction]:
     """Kind and length of a step between bounds of a kind."""
     if isinstance(step, np.timedelta64):
         step = step.astype("m8[us]").item()
@@ -157,18 +157,18 @@ class Grid:
         if timed and kind_low != kind_up:
             raise BoundsError(
                 Argument("bounds"),
-                f" must be of one kind, got {lower!r} and {upper!r}. Pass two numbers or two "
+                f" must have the same type, got {lower!r} and {upper!r}. Pass two numbers or two "
                 "dates.",
             )
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(
                 Argument("bounds"),
-                f" must both have a time zone or both none, got {lower!r} and {upper!r}.",
+                f" must both have a time zone, or neither, got {lower!r} and {upper!r}.",
             )
         if low >= up:
             raise BoundsError(
                 f"the lower bound must be below the upper bound, got {lower} and {upper}. "
-                "Exchange them if they are swapped."
+                f"{'Exchange them.' if low > up else 'Pass a larger upper bound.'}"
             )
         if step is None:
             pitch = (
@@ -199,7 +199,7 @@ class Grid:
         )
         if self.size > MAX_GRID_SIZE:
             raise BoundsError(
-                "a grid has at most 2**62 candidates, got ",
+                "a grid can have at most 2**62 values, got ",
                 Argument("step", step),
                 f" for {lower!r} to {upper!r}. Pass a larger step.",
             )
@@ -276,7 +276,7 @@ class Grid:
         dtype = np.int64 if short else np.float64 if self.kind == "float" else object
         return np.array([self.value(i) for i in indices], dtype=dtype)
 
-    def index(self, value: Any) -> int:
+    def index(self, value: object) -> int:
         """Index of the candidate nearest to one value, clamped to the bounds; ties go up."""
         index = self.record_index(value)
         if index < 0:
@@ -285,7 +285,7 @@ class Grid:
             )
         return index
 
-    def record_index(self, record: Any) -> int:
+    def record_index(self, record: object) -> int:
         """The index of one record, or -1 if the record is missing or of another kind."""
         if not self.timed:
             read = number(record)
@@ -299,7 +299,7 @@ class Grid:
             return -1
         return self.whole_steps.of_number(moment // DAY if self.kind == "date" else moment)
 
-    def _moment(self, record: Any) -> int | None:
+    def _moment(self, record: object) -> int | None:
         """A date or time as microseconds, as candidates count them."""
         moment = microseconds(record)
         if moment is None or self.zone is None or not self._naive:
@@ -314,7 +314,7 @@ class Grid:
         """True if candidates are dates or datetimes."""
         return self.kind in ("date", "datetime")
 
-    def find(self, value: Any) -> int | None:
+    def find(self, value: object) -> int | None:
         """Index of a value that is a candidate; None for any other value."""
         place = self._exact_place(value)
         if place is None:
@@ -322,7 +322,7 @@ class Grid:
         index = math.floor(place + Fraction(1, 2))
         return index if 0 <= index < self.size and self.value(index) == value else None
 
-    def place(self, value: Any) -> float:
+    def place(self, value: object) -> float:
         """Position of a value between the candidates, as a fractional index."""
         place = self._exact_place(value)
         if place is None:
@@ -331,7 +331,7 @@ class Grid:
             )
         return nearest_double(place)
 
-    def _exact_place(self, value: Any) -> Fraction | None:
+    def _exact_place(self, value: object) -> Fraction | None:
         read = bound(value)
         if read is None or self.timed != (read[0] in ("date", "datetime")):
             return None
@@ -471,13 +471,13 @@ class Grid:
         return f"Grid({self.lower!r}, {self.upper!r}, step={self.step!r})"
 
 
-def _first_instant(end: Any, zone: dt.tzinfo) -> dt.datetime:
+def _first_instant(end: object, zone: dt.tzinfo) -> dt.datetime:
     """The first instant of a bound without a zone in a time zone."""
     try:
         return in_zone(instant(microseconds(end) or 0, zone), dt.UTC)
     except OverflowError:
         raise BoundsError(
             Argument("bounds"),
-            f" must lie in the years 1 to 9999 of UTC as well, got {end} in the zone "
+            f" must be in the years 1 to 9999 also in UTC, got {end} in the zone "
             f"{zone_name(zone)}. Move it by a day.",
         ) from None

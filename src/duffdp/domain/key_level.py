@@ -34,7 +34,7 @@ class KeyLevel:
     groups: tuple[tuple[str, Pattern | Categories], ...] = ()
     characters: int | None = None
 
-    def group(self, key: Any) -> str | None:
+    def group(self, key: object) -> str | None:
         """The group that a key is a part of; None if it is in none."""
         if self.characters is not None:
             return key[: self.characters] if isinstance(key, str) else None
@@ -47,8 +47,8 @@ class KeyLevel:
         beginnings = pattern.beginnings(self.characters, MAX_LEVEL_GROUPS)
         if beginnings is None:
             raise DuffError(
-                *(Argument("levels", {self.name: self.characters}), " takes the beginnings of at "),
-                f"most {MAX_LEVEL_GROUPS:,} texts, and {pattern!r:.60} has others. ",
+                *(Argument("levels", {self.name: self.characters}), " can have at most "),
+                f"{MAX_LEVEL_GROUPS:,} groups of text keys, which {pattern!r:.60} exceeds. ",
                 *_EXAMPLE,
             )
         return beginnings
@@ -82,7 +82,7 @@ class KeyLevel:
         return cls(fields["name"], groups, fields.get("characters"))
 
 
-def read_level(levels: Any, by: tuple[str, ...]) -> KeyLevel | None:
+def read_level(levels: object, by: tuple[str, ...]) -> KeyLevel | None:
     """The level of named groups above the keys; None where `levels` is True, and the columns of
     groups are the levels.
     """
@@ -96,20 +96,26 @@ def read_level(levels: Any, by: tuple[str, ...]) -> KeyLevel | None:
         return None
     if not isinstance(levels, Mapping) or len(levels) != 1:
         raise DuffError(
-            *(Argument("levels"), f" must be True or name one level, got {levels!r:.60}. "),
+            *(
+                Argument("levels"),
+                f" must be True or a mapping with one level, got {levels!r:.60}. ",
+            ),
             *_EXAMPLE,
         )
     ((name, groups),) = levels.items()
     if not isinstance(name, str) or not name or name.casefold() in map(str.casefold, by):
         raise DuffError(
-            *(Argument("levels"), f" must name a level unlike the columns of groups, got {name!r}"),
+            *(
+                Argument("levels"),
+                f" must not give a level the name of a grouping column, got {name!r}",
+            ),
             *(". ", *_EXAMPLE),
         )
     if len(by) != 1:
         raise DuffError(
-            *(Argument("levels", {name: "..."}), " takes groups by one column, got "),
+            *(Argument("levels", {name: "..."}), " needs groups by one column, got "),
             *(Argument("by", list(by)), ". Pass "),
-            *(Argument("levels", True), " where the columns of groups are the levels."),
+            *(Argument("levels", True), " if the columns of by are the levels."),
         )
     if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
         return KeyLevel(name, characters=groups)
@@ -121,16 +127,16 @@ def read_level(levels: Any, by: tuple[str, ...]) -> KeyLevel | None:
     return KeyLevel(name, tuple((_name(group), _members(group, groups[group])) for group in groups))
 
 
-def _name(group: Any) -> str:
+def _name(group: object) -> str:
     if not isinstance(group, str) or not group:
         raise DuffError(
-            *(Argument("levels"), f" must name each group by a text, got {group!r:.60}. "),
+            *(Argument("levels"), f" must give each group a name, got {group!r:.60}. "),
             *_EXAMPLE,
         )
     return group
 
 
-def _members(group: str, members: Any) -> Pattern | Categories:
+def _members(group: str, members: object) -> Pattern | Categories:
     if isinstance(members, Mapping):
         return Pattern.from_parameters(members)
     if isinstance(members, Pattern):
@@ -143,7 +149,7 @@ def _members(group: str, members: Any) -> Pattern | Categories:
     return Categories(members)
 
 
-def _is_in(members: Pattern | Categories, key: Any) -> bool:
+def _is_in(members: Pattern | Categories, key: object) -> bool:
     if isinstance(members, Pattern):
         return members.index(key) is not None or members.text_index(key) is not None
     return members.find(key) is not None

@@ -43,16 +43,15 @@ class Members(Protocol):
     def value(self, index: int) -> Any:
         """The member at a place."""
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         """The place of a member; None for any other value."""
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         """The place of the member that is written as this text; None for any other text."""
 
 
 class Pattern:
-    """A public and finite set of possible keys, for releases that find their keys in the data at a
-    price.
+    """A public and finite set of possible keys, of which a release finds those with many rows.
 
     Parameters
     ----------
@@ -68,8 +67,8 @@ class Pattern:
     days
         Instead of `text`: all days from the first to the last one, dates or ISO text.
     false_keys
-        The average number of published keys that occur nowhere. With a smaller number, a key needs
-        more people to be found.
+        The average number of published keys that do not occur in the data. The smaller it is, the
+        more people a key needs to be found.
 
     Privacy
     -------
@@ -115,8 +114,8 @@ class Pattern:
         ways = [way for way in (text, by_length, numbers, days) if way is not None]
         if len(ways) != 1:
             raise BoundsError(
-                "a pattern is a text, a length with an alphabet, a range of numbers or a range of "
-                f"days, got {len(ways)} of them. {_EXAMPLE}"
+                "a pattern needs exactly one of text, length with alphabet, numbers, or days, "
+                f"got {len(ways)} of them. {_EXAMPLE}"
             )
         self._members: Members
         if text is not None:
@@ -154,13 +153,13 @@ class Pattern:
             raise IndexError("no possible key is at this place")
         return self._members.value(index)
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         """The position of a possible key; None for any other value."""
         if isinstance(value, np.generic):
             value = value.item()
         return self._members.index(value)
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         """The position of the possible key with this text; None for any other text."""
         return self._members.text_index(text)
 
@@ -172,7 +171,7 @@ class Pattern:
             return None
         return self._members.beginnings(characters, limit)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: object) -> bool:
         return self.index(value) is not None
 
     def threshold(self, epsilon: float) -> int:
@@ -197,7 +196,7 @@ class Pattern:
         unknown = [name for name in parameters if name not in names]
         if unknown:
             raise DuffError(
-                f"a pattern has no {unknown[0]!r:.60}. Pass some of {', '.join(names)}."
+                f"a pattern has no parameter {unknown[0]!r:.60}. Pass some of {', '.join(names)}."
             )
         return cls(**parameters)
 
@@ -215,7 +214,7 @@ class Pattern:
         return f"Pattern({', '.join(parts)})"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """A parameter as a caller writes it."""
     if isinstance(value, list):
         return f"({', '.join(repr(str(v)) if isinstance(v, dt.date) else repr(v) for v in value)})"
@@ -254,7 +253,7 @@ class _Numbers:
     def value(self, index: int) -> int:
         return self.lower + index
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return None
         try:
@@ -263,7 +262,7 @@ class _Numbers:
             return None
         return number - self.lower if number == value and self._holds(number) else None
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         if not isinstance(text, str) or not text.isascii() or len(text) > MAX_BITS:
             return None
         number = int(text) if text.removeprefix("-").isdigit() else None
@@ -283,7 +282,7 @@ class _Days:
     def value(self, index: int) -> dt.date:
         return self.lower + dt.timedelta(days=index)
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if isinstance(value, dt.datetime) or not isinstance(value, dt.date):
             return None
         return (value - self.lower).days if self.lower <= value <= self.upper else None
@@ -303,11 +302,11 @@ def _ends(name: str, ends: Any, read: Callable[[Any], Any], example: tuple[Any, 
         lower = upper = None
     if lower is None or upper is None or lower > upper:
         kind = "whole numbers" if name == "numbers" else "dates"
-        raise BoundsError.about(name, ends, f"a pair of {kind}, the first one not above", example)
+        raise BoundsError.about(name, ends, f"a pair of {kind}, the smaller one first", example)
     return lower, upper
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -347,7 +346,7 @@ class _Repeat:
 _Node = _Characters | _Sequence | _Either | _Repeat
 
 
-def _of_length(length: Any, alphabet: Any) -> _Node:
+def _of_length(length: object, alphabet: object) -> _Node:
     number = _whole(length)
     if number is None or number < 1:
         raise BoundsError.about("length", length, "a whole number of 1 or more", 12)
@@ -372,19 +371,18 @@ def _checked_point(point: int) -> int:
     """A code point that every engine can hold: no control character, no half of a pair."""
     inside = (_SURROGATES, _CONTROLS)
     if point < _FIRST_PRINTABLE or any(low <= point <= high for low, high in inside):
-        raise BoundsError(
-            "a pattern has characters that can be printed, got one that cannot. Leave it out."
-        )
+        raise BoundsError("a pattern must have only printable characters. Remove the others.")
     return point
 
 
 class _Parser:
     """Parser of a pattern's text."""
 
-    def __init__(self, text: Any) -> None:
+    def __init__(self, text: object) -> None:
         if not isinstance(text, str) or not 0 < len(text) <= MAX_TEXT:
             raise BoundsError(
-                f"a pattern is a text of 1 to {MAX_TEXT} characters, got {text!r:.60}. {_EXAMPLE}"
+                f"a pattern must be text of 1 to {MAX_TEXT} characters, got {text!r:.60}. "
+                f"{_EXAMPLE}"
             )
         self._text, self._at, self._depth = text, 0, 0
 
@@ -462,11 +460,11 @@ class _Parser:
             sign = self._take()
             if sign in "*+":
                 raise self._refusal(
-                    f"has {sign!r}, which has no end", "Say how often at most, such as {0,20}."
+                    f"has {sign!r}, which is unlimited", "Give a maximum, such as {0,20}."
                 )
             least, greatest = (0, 1) if sign == "?" else self._numbers()
             if self._peek() and self._peek() in "?+*":
-                raise self._refusal("repeats what is repeated", "Use a group: (a{2})?.")
+                raise self._refusal("repeats a repetition", "Use a group, such as (a{2})?.")
             node = _Repeat(node, least, greatest)
         return node
 
@@ -475,9 +473,11 @@ class _Parser:
         parts = self._text[self._at : end].split(",") if end >= 0 else []
         self._at = end + 1
         if len(parts) == 2 and parts[0].isdecimal() and not parts[1]:
-            raise self._refusal("has {m,}, which has no end", "Say how often at most: {1,20}.")
+            raise self._refusal("has {m,}, which is unlimited", "Give a maximum, such as {1,20}.")
         if not 1 <= len(parts) <= 2 or not all(p.isascii() and p.isdigit() for p in parts):
-            raise self._refusal("has { without numbers", "Write {2}, {0,20}, or \\{ for it.")
+            raise self._refusal(
+                "has { without numbers", "Write {2} or {0,20}; for the character itself write \\{."
+            )
         least, greatest = int(parts[0]), int(parts[-1])
         if least > greatest:
             raise self._refusal(f"has {{{least},{greatest}}}", "Write the smaller number first.")
@@ -489,7 +489,8 @@ class _Parser:
             return _DIGITS
         if character.isalnum():
             raise self._refusal(
-                f"has \\{character}, which is not known here", "Name the characters: [A-Za-z]."
+                f"has \\{character}, which is not supported",
+                "List the characters, such as [A-Za-z].",
             )
         point = _checked_point(ord(character))
         return ((point, point),)
@@ -497,8 +498,8 @@ class _Parser:
     def _class(self) -> Ranges:
         if self._peek() == "^":
             raise self._refusal(
-                "has [^...], all other characters, of which nobody knows how many there are",
-                "Name them, such as [A-Za-z0-9].",
+                "has [^...], which matches an unknown number of characters",
+                "List the characters, such as [A-Za-z0-9].",
             )
         ranges: list[tuple[int, int]] = []
         while (character := self._take()) != "]":
@@ -634,7 +635,7 @@ class _Strings:
                     break
                 index -= (last - first + 1) * text_count
 
-    def index(self, value: Any) -> int | None:
+    def index(self, value: object) -> int | None:
         if not isinstance(value, str):
             return None
         index, at = 0, 0
@@ -651,7 +652,7 @@ class _Strings:
             at = target
         return index if self._states[at].is_end else None
 
-    def text_index(self, text: Any) -> int | None:
+    def text_index(self, text: object) -> int | None:
         return self.index(text)
 
     def beginnings(self, characters: int, limit: int) -> list[str] | None:
@@ -712,7 +713,7 @@ def _strings_of(node: _Node) -> _Strings:
         raise too_large
     if strings.value(0) == "":
         raise BoundsError(
-            "the pattern describes the empty text as well, which is no key. Say at least one "
+            "the pattern matches the empty text, which cannot be a key. Require at least one "
             f"character. {_EXAMPLE}"
         )
     return strings

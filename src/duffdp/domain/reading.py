@@ -29,7 +29,7 @@ _CONVERTIBLE = ["0000-01-01", "10001-01-01"]
 FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
 
 
-def bound(value: Any) -> tuple[str, Fraction] | None:
+def bound(value: object) -> tuple[str, Fraction] | None:
     """Kind and exact position of a bound.
 
     A number is the decimal that was written (0.1 is 1/10), a date the days and a time the
@@ -69,7 +69,7 @@ def _position(moment: int | None, days: bool) -> tuple[str, Fraction] | None:
     return ("date", Fraction(moment // DAY)) if days else ("datetime", Fraction(moment))
 
 
-def number(record: Any) -> int | float | None:
+def number(record: object) -> int | float | None:
     """A record as a whole number, or else as the double nearest to it, which may be infinite."""
     try:
         if isinstance(record, int | np.bool_ | np.integer):
@@ -90,7 +90,7 @@ def nearest_double(number: Any) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def microseconds(record: Any) -> int | None:
+def microseconds(record: object) -> int | None:
     """A date or time as microseconds since 1970; without a zone it counts as UTC."""
     try:
         if isinstance(record, np.datetime64):

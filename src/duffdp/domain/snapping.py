@@ -206,13 +206,17 @@ class DoubleSteps(NamedTuple):
 
 
 def _halves_first(first: int, size: int) -> bool:
-    """True if the half may be added before an offset is rounded, for steps g = 2h that are powers
-    of two and bounds `first` steps above 0.
+    """True if half a step may be added to an offset before it is rounded and not after, for steps
+    g = 2h that are powers of two and a lower bound of `first` steps.
 
-    An offset e that is a double gives fl(e + h) either way. Another one is above h, for bounds are
-    0 or at least g away from it: the first candidate is passed either way. From the next threshold
-    on and up to 2**50 g, doubles just below (2k - 1) h and just below k g are equally dense, and
-    both of these are even: fl(e) >= (2k - 1) h and fl(e + h) >= k g hold for the same e.
+    Let e be the exact offset of a key and fl round to a double. Candidate k is reached if
+    fl(fl(e) + h) >= k g one way, and if fl(e + h) >= k g the other way.
+    - If e is a double, both are the same.
+    - If not, the bound is not 0 and so at least g away from 0, and e > h: candidate 1 is reached
+      both ways.
+    - For k from 2 to 2**50, doubles are equally dense just below (2k - 1) h and just below k g. So
+      fl(fl(e) + h) >= k g just if fl(e) >= (2k - 1) h. Both are even doubles, so rounding reaches
+      them from half a gap below on: e reaches the one just if e + h reaches the other.
     """
     return abs(first) <= EXACT_QUOTIENT and size <= EXACT_QUOTIENT
 

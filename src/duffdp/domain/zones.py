@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _FIXED = re.compile(r"(?:UTC|GMT)?([+-])(\d{2}):?(\d{2})")
 _RULES = tuple((dt.datetime(year, 1, 1) - EPOCH) // _MICROSECOND for year in (1850, 2200))
 
 
-def read_zone(zone: Any) -> dt.tzinfo:
+def read_zone(zone: object) -> dt.tzinfo:
     """The zone with a name such as Europe/Berlin, UTC or +02:00."""
     if isinstance(zone, dt.timezone):
         return zone
@@ -43,7 +43,7 @@ def read_zone(zone: Any) -> dt.tzinfo:
     except (KeyError, ValueError, OSError):
         raise UnsupportedData(
             f"the time zone {name!r:.60} is not known here. Convert the times to a zone such as "
-            "'Europe/Berlin'; where no zone is known at all, run: pip install tzdata."
+            "'Europe/Berlin'; if no zone is known at all, run: pip install tzdata."
         ) from None
 
 

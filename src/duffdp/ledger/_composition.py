@@ -3,7 +3,8 @@
 Each mechanism is accounted by a dominating pair: two distributions that are at least as easy to
 tell apart as its outputs on any two neighbors.
 
-Promise: A total for a delta is no smaller than the truth.
+Promise: A total for a delta is no smaller than the truth, for a number of releases and epsilons
+that were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def _geometric(epsilon: float, steps: int, at: Floats) -> Floats:
 
 
 def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
-    """The least epsilon known to hold with `delta` for all losses together, also if each release
-    was chosen by the outputs of those before it.
+    """The least epsilon known to hold with `delta` for all losses together, also if what a release
+    computes was chosen by the outputs of those before it. How many releases there are, and their
+    epsilons and mechanisms, must not depend on outputs.
 
     Three bounds hold and the smallest is returned: the plain sum; the composition of the dominating
     pairs of all draws; Renyi privacy, which is that of Laplace noise where it dominates,
@@ -70,8 +72,8 @@ def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
     remaining_delta = delta - float(sum((loss.delta for loss in losses), Fraction(0)))
     if not 0 < delta < 1 or remaining_delta <= 0:
         raise DuffError(
-            "delta must lie between 0 and 1 and above what the releases spend of it, "
-            f"got {delta!r}. Pass for example 1e-6."
+            "delta must be between 0 and 1 and above the delta that the releases spend, got "
+            f"{delta!r}. Pass for example 1e-6."
         )
     load("dp_accounting", "accounting")
     draws: Counter[FamilyDraw] = Counter()

@@ -76,7 +76,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         if _ADDRESS.match(str(path)):  # which is not quoted: it may hold a password
             raise DuffError(
-                "a ledger is a file, got the address of a server. Pass the path of a file, for "
+                "a ledger must be a file, got the address of a server. Pass the path of a file, "
+                "for "
                 'example "budget.db".'
             )
         self.path = path
@@ -138,7 +139,7 @@ class Transaction:
         # What is written to a broken page can overwrite other entries.
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise LedgerError(
-                f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy."
+                f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a backup."
             )
         rows = connection.execute(f"{_ENTRIES} ORDER BY number")
         self.entries = [JournalEntry._make(row) for row in rows]
@@ -185,8 +186,8 @@ class Transaction:
         ).fetchall()
         if stored != [tuple(entry)]:
             raise LedgerError(
-                f"the ledger {str(self._path)!r} is damaged: what was written does not read back. "
-                "Nothing was released; restore a copy."
+                f"the ledger {str(self._path)!r} is damaged: an entry could not be read back. "
+                "Nothing was released. Restore a backup."
             )
         self.entries.append(entry)
         return entry
@@ -219,8 +220,8 @@ def with_hash(before: str, entry: JournalEntry) -> JournalEntry:
 def order_error(path: str, number: int, problem: str) -> LedgerError:
     """The error for an entry out of order, and what to do."""
     return LedgerError(
-        f"the ledger {path!r} is not in order: {problem} at entry {number}. "
-        "Nothing was released; restore a copy."
+        f"the ledger {path!r} is damaged: {problem} at entry {number}. Nothing was released. "
+        "Restore a backup."
     )
 
 

@@ -101,7 +101,7 @@ class Ledger:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise DuffError(
-                f"a ledger is the path of a file, got {type(path).__name__}. "
+                f"a ledger must be the path of a file, got {type(path).__name__}. "
                 'Pass for example Ledger("budget.db", epsilon=1.0).'
             )
         if dataset is not None and (not isinstance(dataset, str) or not dataset):
@@ -112,8 +112,8 @@ class Ledger:
         self._journal = Journal(self.path)
         if "\0" in str(self.path):
             raise DuffError(
-                "the path of a ledger must not hold a zero character, "
-                f"got {str(path)!r}. Leave it out."
+                f"the path of a ledger must not contain a null character, got {str(path)!r}. "
+                "Leave it out."
             )
         self._call: str | None = None
         self.allow_seeded = bool(allow_seeded)
@@ -135,8 +135,8 @@ class Ledger:
                     f"the data set {self.dataset!r} has a budget of epsilon "
                     f"{_number(stored.epsilon)} and delta {_number(stored.delta)}, got epsilon "
                     f"{_number(budget.epsilon)} and "
-                    f"delta {_number(budget.delta)}. A budget cannot be changed: open it without "
-                    "epsilon, or choose another name for other data (dataset)."
+                    f"delta {_number(budget.delta)}. A budget cannot be changed. Open it without "
+                    "epsilon, or pass another dataset for other data."
                 )
         self._budget = stored
 
@@ -178,7 +178,7 @@ class Ledger:
         """
         if not isinstance(call_id, str) or not call_id:
             raise DuffError(
-                f"a call id must be a text, got {call_id!r}. "
+                f"a call id must be text, got {call_id!r}. "
                 'Pass for example ledger.call("2026-01 median age").'
             )
         bound = object.__new__(Ledger)
@@ -209,7 +209,7 @@ class Ledger:
             budget, spent = view.account(self.dataset)
             if budget != self._budget:
                 raise LedgerError(
-                    f"the ledger {str(self.path)!r} is another one than was opened: its budget "
+                    f"the ledger {str(self.path)!r} was replaced since it was opened: its budget "
                     "differs. Open it again."
                 )
             due = Amount()
@@ -241,8 +241,8 @@ class Ledger:
         return BudgetExceeded(
             f"requested {name} {_number(requested)}, remaining {_number(available)} of "
             f"{_number(budget)} for the data set {self.dataset!r}: "
-            f"{_number(requested - available)} too much. Nothing was charged or released; "
-            "ask for less."
+            f"{_number(requested - available)} too much. Nothing was charged or released. Use a "
+            "smaller epsilon."
         )
 
     def _result_store(self, charge: JournalEntry) -> Callable[[Result], None]:
@@ -272,7 +272,8 @@ class Ledger:
         for many releases.
 
         Computed by dp-accounting for the releases made so far, from the mechanism of each part of
-        each charge. The budget itself is kept by plain sums.
+        each charge. It holds if their number, epsilons and mechanisms were fixed beforehand;
+        otherwise only the sum holds, which is what the budget is kept by.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")
@@ -312,13 +313,13 @@ def _earlier_result(entries: list[JournalEntry], call: str, facts: dict[str, Any
         ):
             raise DuffError(
                 f"the call id {call!r} was used for a release with other parameters. Nothing was "
-                "charged; use an id once for each release."
+                "charged. Use a new id for each release."
             )
         if entry.kind == "charge" and body["source"] != source:
             raise DuffError(
-                f"the call id {call!r} was used for a release of other data. Nothing was charged; "
-                "use an id once for each release, and call the data as before to have the earlier "
-                "one again."
+                f"the call id {call!r} was used for a release of other data. Nothing was "
+                "charged. Use a new id for each release. To get the earlier release again, pass "
+                "the same data."
             )
         if entry.kind == "release":
             return Result(body["numbers"], dt.datetime.fromisoformat(body["time"]))
@@ -345,7 +346,7 @@ def _choose_dataset(names: list[str], dataset: str | None, path: Path) -> str:
         )
     if dataset is None and len(names) != 1:
         raise LedgerError(
-            f"the ledger {str(path)!r} has {budgets}. Name the data set that is charged."
+            f"the ledger {str(path)!r} has {budgets}. Pass dataset, the name of the one to charge."
         )
     return dataset or names[0]
 

@@ -70,8 +70,7 @@ def replay(entries: list[JournalEntry], path: str, head: str | None) -> Verifica
             unused[entry.number] = entry.dataset, entry.call
     if head is not None and head not in {FIRST_HASH, *(entry.hash for entry in entries)}:
         raise LedgerError(
-            f"the ledger {path!r} does not lead to the given head: "
-            "entries were cut off or replaced."
+            f"the ledger {path!r} does not match the given head: entries were removed or replaced."
         )
     last = entries[-1].hash if entries else FIRST_HASH
     return Verification(len(entries), counts["charge"], counts["release"], tuple(budgets), last)

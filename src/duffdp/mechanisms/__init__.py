@@ -7,10 +7,11 @@ Promise: The name of a mechanism in the facts of a release is that of the mechan
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from duffdp.mechanisms.exponential import Exponential
 from duffdp.mechanisms.law import Law
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
 
 if TYPE_CHECKING:
@@ -59,13 +60,16 @@ _HOME = {
 }
 
 
-def mechanism_class(name: str) -> Any:
+def mechanism_class(name: str) -> type[Mechanism]:
     """The class of a mechanism by its name, such as "permute-and-flip"."""
-    return globals().get(CLASSES[name]) or __getattr__(CLASSES[name])
+    kind: type[Mechanism] = globals().get(CLASSES[name]) or __getattr__(CLASSES[name])
+    return kind
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type[Mechanism]:
     if name in _HOME:
-        value = globals()[name] = getattr(import_module(f"duffdp.mechanisms.{_HOME[name]}"), name)
-        return value
+        module = import_module(f"duffdp.mechanisms.{_HOME[name]}")
+        kind: type[Mechanism] = getattr(module, name)
+        globals()[name] = kind
+        return kind
     raise AttributeError(f"module 'duffdp.mechanisms' has no attribute {name!r}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
@@ -24,15 +23,11 @@ class Tails(Protocol):
     def tail(self, sensitivity: int, least: int) -> float:
         """The probability that the noise is `least`, above 0, or more in size."""
 
+    def __hash__(self) -> int: ...
+
 
 @lru_cache(maxsize=256)  # a margin of a table asks again for every format that is written
-def largest_sum(
-    mechanism: Callable[[Fraction], Tails],
-    epsilon: Fraction,
-    sensitivity: int,
-    count: int,
-    failure_rate: float,
-) -> int:
+def largest_sum(noise: Tails, sensitivity: int, count: int, failure_rate: float) -> int:
     """The size of the sum of `count` noises that is exceeded with at most this probability.
 
     The noises are rounded to cells, whose sum has a distribution by Fourier transform. Noises that
@@ -40,8 +35,6 @@ def largest_sum(
     are symmetric, independent and at most half a cell each, and Hoeffding's inequality bounds their
     sum. For tiny failure rates each noise has its part of the failure rate.
     """
-
-    noise = mechanism(epsilon)
 
     def tail(least: int) -> float:
         return noise.tail(sensitivity, least) if least > 0 else 1.0

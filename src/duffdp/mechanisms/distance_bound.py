@@ -7,7 +7,6 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from duffdp._parameters import CONFIDENCE
 from duffdp._sampling.race import RaceNoise
@@ -19,7 +18,7 @@ MIN_EXPECTED_RIVALS, MAX_RARE_RIVALS = Decimal("1e-30"), Decimal("1e-9")
 
 
 def distance_bound(
-    candidates: int, coefficient: Fraction, noise: RaceNoise, confidence: Any
+    candidates: int, coefficient: Fraction, noise: RaceNoise, confidence: object
 ) -> int:
     """The least k such that an output at distance 0 up to k has at least this probability, whatever
     the data.
@@ -67,7 +66,7 @@ def distance_bound(
     return _least_distance(lambda k: tail(candidates, coefficient * (k + 1)), confidence)
 
 
-def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
+def mean_distance_bound(coefficient: Fraction, confidence: object) -> int:
     """Bound on the distance of a mean, on any grid, under the exponential mechanism and
     permute-and-flip; the distance is counted from that of the closest candidate.
 
@@ -102,7 +101,7 @@ def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
     return _least_distance(tail, confidence)
 
 
-def _least_distance(tail: Callable[[int], Decimal], confidence: Any) -> int:
+def _least_distance(tail: Callable[[int], Decimal], confidence: object) -> int:
     """The least k at which a probability that falls with k is down to 1 - confidence."""
     with localcontext() as context:
         context.prec = DECIMAL_PRECISION

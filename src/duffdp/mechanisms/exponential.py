@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from duffdp._steps import StepFunction
 from duffdp.domain import Floats
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 
 
-class Exponential(Mechanism):
+class Exponential(DistanceMechanism):
     """The exponential mechanism: a candidate at distance d has probability proportional to exp(-c
     d).
 

@@ -6,17 +6,17 @@ Promise: The probability of the noise falls by exp(-epsilon / sensitivity) with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from duffdp._evidence import Totals
-from duffdp._parameters import EPSILON
+from duffdp._evidence import Evidence, Totals
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.integer_noise import two_sided_geometrics
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.noise_errors import GeometricErrors
 
 
-class Geometric(GeometricErrors):
+class Geometric(GeometricErrors, Mechanism):
     """Two-sided geometric noise on whole numbers: k has a probability proportional to exp(-epsilon
     |k| / sensitivity).
 
@@ -56,10 +56,6 @@ class Geometric(GeometricErrors):
     name: ClassVar[str] = "two-sided-geometric"
     loss_family: ClassVar[LossFamily] = "geometric"
 
-    def __init__(self, epsilon: Any) -> None:
-        self._epsilon = EPSILON.read(epsilon)
-        self.epsilon = float(self._epsilon)
-
     def release(
         self, groups: Sequence[Sequence[int]], sensitivity: int, source: Entropy
     ) -> list[list[int]]:
@@ -70,9 +66,7 @@ class Geometric(GeometricErrors):
         noise = iter(two_sided_geometrics(scaled, sum(map(len, groups)), source))
         return [[total + next(noise) for total in totals] for totals in groups]
 
-    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """A column for each number, with noise for every group."""
+        assert isinstance(evidence, Totals)
         return list(zip(*self.release(evidence.numbers, evidence.sensitivity, source), strict=True))
-
-    def __repr__(self) -> str:
-        return f"Geometric(epsilon={self.epsilon:g})"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from duffdp._steps import StepFunction
 from duffdp.domain import Floats
 from duffdp.mechanisms._log_weights import lattice_log_weights
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 
 
-class Lattice(Mechanism):
+class Lattice(DistanceMechanism):
     """Mechanism that reports the least `d - noise`, with noise on a lattice: its whole part is
     geometric in steps as large as one record can move two candidates apart, and the rest breaks
     ties.

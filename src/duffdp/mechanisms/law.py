@@ -45,14 +45,14 @@ class Law:
         self._log_each = log_weight - (top + np.log(np.exp(log_mass - top).sum()))
         self._mass = np.exp(self._log_each + np.log(steps.count))
 
-    def log_probability(self, value: Any) -> float:
+    def log_probability(self, value: object) -> float:
         """Logarithm of the probability of one candidate; -inf for any other value."""
         index = self._steps.domain.find(value)
         if index is None:
             return -np.inf
         return float(self._log_each[np.searchsorted(self._steps.start, index, side="right") - 1])
 
-    def probability(self, value: Any) -> float:
+    def probability(self, value: object) -> float:
         """Probability of one candidate; 0 for any other value."""
         return float(np.exp(self.log_probability(value)))
 
@@ -62,7 +62,7 @@ class Law:
         """
         return self._steps.start, self._steps.count, self._mass
 
-    def expected_error(self, target: Any) -> float:
+    def expected_error(self, target: object) -> float:
         """Expected distance between the output and `target`."""
         domain = self._steps.domain
         if isinstance(domain, Categories):
@@ -104,11 +104,11 @@ class Law:
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(
-                "an interval needs ordered candidates, got categories. Use probability()."
+                "an interval needs ordered outputs, got categories. Use probability()."
             )
         if not 0 < confidence < 1:
             raise DuffError(
-                f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95."
+                f"confidence must be between 0 and 1, got {confidence!r}. Pass for example 0.95."
             )
         tail_share = (1 - confidence) / 2
         low = self._quantile(self._mass, tail_share)
@@ -120,7 +120,7 @@ class Law:
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(
-                "a quantile needs ordered candidates, got categories. Use probability()."
+                "a quantile needs ordered outputs, got categories. Use probability()."
             )
         return domain.value(self._quantile(self._mass, share))
 

@@ -1,4 +1,4 @@
-"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw.
+"""What all mechanisms share, and those on distances: epsilon, the coefficient, the draw.
 
 Promise: The coefficient of a distance is rate times epsilon times unit, and draws have exactly the
 distribution of `law`.
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from duffdp._evidence import Ladders
+from duffdp._evidence import Evidence, Ladders
 from duffdp._parameters import EPSILON
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy, entropy
@@ -28,16 +28,30 @@ LADDER_TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all tog
 
 
 class Mechanism(ABC):
-    """A mechanism that draws a candidate, less likely at a larger distance."""
+    """A mechanism that draws whole numbers for every group, from evidence about them."""
 
     name: ClassVar[str]
-    exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism
-    on_lattice: ClassVar[bool] = False
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
+
+    @abstractmethod
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
+        """Draw: a column for each number, with an entry for every group. Each mechanism takes one
+        kind of evidence, or two.
+        """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(epsilon={self.epsilon:g})"
+
+
+class DistanceMechanism(Mechanism):
+    """A mechanism that draws a candidate, less likely at a larger distance."""
+
+    exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism
+    on_lattice: ClassVar[bool] = False
 
     def coefficient(self, steps: StepFunction | Windows) -> Fraction:
         """Decrease of the logarithm of a weight for one step of distance: rate * epsilon * unit."""
@@ -78,11 +92,12 @@ class Mechanism(ABC):
         """
         return race(batch, self.coefficient(batch), self.noise(batch.rate), source)
 
-    def numbers(self, evidence: Windows | Ladders, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """One column: the index of a candidate for every group."""
         if isinstance(evidence, Ladders):
             nats = LADDER_TAIL_NATS + math.log(evidence.domain.size)
             evidence = evidence.windows(math.ceil(2 * nats / self.epsilon))
+        assert isinstance(evidence, Windows)
         return [evidence.candidates(self.release(evidence, source))]
 
     def law(self, steps: StepFunction) -> Law:
@@ -102,6 +117,3 @@ class Mechanism(ABC):
     @abstractmethod
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """Logarithm of the probability of one candidate of each run, up to a common constant."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(epsilon={self.epsilon:g})"

@@ -8,20 +8,17 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from duffdp.mechanisms._noise_sums import largest_sum
+from duffdp.domain import Array
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
-from duffdp.mechanisms.weighted_noises import Noise, WeightedNoise, ratio_tilts
+from duffdp.mechanisms.weighted_noises import Noise
 
 
-class GeometricErrors:
+class GeometricErrors(Noise):
     """The size of two-sided geometric noise."""
-
-    _epsilon: Fraction
-    epsilon: float
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
@@ -40,7 +37,7 @@ class GeometricErrors:
         rate = self.epsilon / sensitivity
         return 2 * math.exp(-rate) / (math.expm1(-rate) * sensitivity) ** 2
 
-    def characteristic(self, sensitivity: int, angles: Any) -> Any:
+    def characteristic(self, sensitivity: int, angles: Array) -> Array:
         """The characteristic function of the noise of one number, at real or complex angles per
         sensitivity.
         """
@@ -48,37 +45,15 @@ class GeometricErrors:
         peak = 4 * math.exp(-rate) / math.expm1(-rate) ** 2
         return 1 / (1 + peak * np.sin(angles / (2 * sensitivity)) ** 2)
 
-    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
-        kind: Any = type(self)  # mypy takes no class for hashable
-        return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
-
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """Bound on the noise of a ratio of two numbers."""
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
-
-    def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:
-        """Bound on the noise of a ratio of two sums of `count` numbers."""
-        kind: Any = type(self)
-        return _tilts_of_sum(kind, self._epsilon, sensitivity, count, miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""
         scaled = self.epsilon / sensitivity
         weight = math.exp(-scaled * abs(output - total))
         return weight * -math.expm1(-scaled) / (1 + math.exp(-scaled))
-
-
-@lru_cache(maxsize=256)  # a margin of a table asks again for every format that is written
-def _tilts_of_sum(
-    mechanism: Callable[[Fraction], Noise],
-    epsilon: Fraction,
-    sensitivity: int,
-    count: int,
-    miss: Fraction,
-) -> tuple[int, ...]:
-    noises = [WeightedNoise(mechanism(epsilon), Fraction(1), count)]
-    return ratio_tilts(noises, sensitivity, miss)
 
 
 class ThresholdErrors:
@@ -134,7 +109,7 @@ class ThresholdErrors:
         return 1 - decay ** (1 - least) / (1 + decay)
 
 
-def _first(condition: Any, last: int) -> int:
+def _first(condition: Callable[[int], bool], last: int) -> int:
     """The first number from 0 to `last` for which a condition holds that holds from there on;
     `last` if there is none before.
     """
@@ -145,11 +120,8 @@ def _first(condition: Any, last: int) -> int:
     return low
 
 
-class StaircaseErrors:
+class StaircaseErrors(Noise):
     """The size of staircase noise."""
-
-    _epsilon: Fraction
-    epsilon: float
 
     def probability(
         self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1
@@ -197,7 +169,7 @@ class StaircaseErrors:
         scale = _moments(self.epsilon, width, sensitivity, 1)
         return max(scale.squares, 0.0) / scale.points  # doubles may make it less than 0
 
-    def characteristic(self, sensitivity: int, angles: Any) -> Any:
+    def characteristic(self, sensitivity: int, angles: Array) -> Array:
         """The characteristic function of the noise of one number, at real or complex angles per
         sensitivity, none of them 0.
 
@@ -212,12 +184,8 @@ class StaircaseErrors:
         # The sum over all radii of the sines at their edges, by two geometric series.
         rising, falling = (np.exp(s * edge) / (1 - decay * np.exp(s * angles)) for s in (1j, -1j))
         sines = (rising - falling) / 2j
-        return 2 * complement * sines / (points * angles * np.sinc(half / np.pi))
-
-    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
-        kind: Any = type(self)  # mypy takes no class for hashable
-        return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
+        values: Array = 2 * complement * sines / (points * angles * np.sinc(half / np.pi))
+        return values
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """Bound on the noise of a ratio of two numbers."""

@@ -12,10 +12,10 @@ from duffdp.mechanisms._log_weights import (
     permute_and_flip_log_weights,
     permute_and_flip_masses,
 )
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import DistanceMechanism
 
 
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(DistanceMechanism):
     """Mechanism that reports the least `c d - noise`, with exponential noise for each candidate.
 
     Its expected distance is at most that of the exponential mechanism at the same epsilon, and

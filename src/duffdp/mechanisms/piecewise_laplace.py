@@ -12,22 +12,21 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from duffdp._count_ladder import CountLadder
-from duffdp._evidence import Ladders
-from duffdp._parameters import EPSILON
+from duffdp._evidence import Evidence, Ladders
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy, entropy
 from duffdp._sampling.lazy_uniform import LazyUniform, decide
 from duffdp.errors import DuffError
+from duffdp.mechanisms.mechanism import Mechanism
 
 MIN_RUNG_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
-# epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the
-# graph
+# Smoothed rungs grow by epsilon / GROWTH_DIVISOR at most; 1/6 of epsilon pays for it.
 GROWTH_DIVISOR = 12
-RUNG_BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
+RUNG_BITS = 64  # rungs are smoothed in units of 2**-RUNG_BITS, rounded up
 RUNG_CHUNK = 2**16  # rungs in memory at once
 
 
-class PiecewiseLaplace:
+class PiecewiseLaplace(Mechanism):
     """Laplace noise whose scale grows with the local sensitivity, with about half the error of a
     ladder.
 
@@ -77,13 +76,12 @@ class PiecewiseLaplace:
     loss_family: ClassVar[LossFamily] = "pure"
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = EPSILON.read(epsilon)
+        super().__init__(epsilon)
         if self._epsilon < MIN_RUNG_EPSILON:
             raise DuffError(
                 f"epsilon must be at least {float(MIN_RUNG_EPSILON):g} here, got {epsilon!r:.40}. "
                 "Pass for example epsilon=1.0."
             )
-        self.epsilon = float(self._epsilon)
         self.rate = self._epsilon * Fraction(GROWTH_DIVISOR - 2, GROWTH_DIVISOR)
 
     def smoothed(self, ladder: CountLadder, levels: int) -> list[int]:
@@ -118,14 +116,15 @@ class PiecewiseLaplace:
         distance = decide(source, output_distance)
         return min(max(ladder.count + (distance if sign else -distance), 0), largest)
 
-    def numbers(self, evidence: Ladders, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """One column: a whole number for every group."""
+        assert isinstance(evidence, Ladders)
         largest = evidence.domain.size - 1
         return [[self.release(ladder, largest, source) for ladder in evidence.ladders]]
 
     def draw(
         self, ladder: CountLadder, largest: int, size: int | None = None, rng: object = None
-    ) -> Any:
+    ) -> int | list[int]:
         """One whole number from 0 to `largest`, or a list of `size` independent ones."""
         source = entropy(rng)
         if size is None:
@@ -158,6 +157,3 @@ class PiecewiseLaplace:
         place = math.log(2) / float(self.rate)
         smooth = self.smoothed(ladder, math.floor(place) + 1)
         return math.fsum([*smooth[:-1], (place % 1) * smooth[-1]]) / (1 << RUNG_BITS)
-
-    def __repr__(self) -> str:
-        return f"PiecewiseLaplace(epsilon={self.epsilon:g})"

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from duffdp._evidence import Totals
+from duffdp._evidence import Evidence, Totals
 from duffdp._sampling.entropy import Entropy
 from duffdp.mechanisms.geometric import Geometric
 
@@ -62,14 +62,12 @@ class NoisyRanking(Geometric):
             ranked(noisy, places, source) for noisy in self.release(groups, sensitivity, source)
         ]
 
-    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """A column for each place: the position of the number that is there."""
+        assert isinstance(evidence, Totals)
         assert evidence.places is not None
         order = (evidence.sensitivity, evidence.places, source)
         return list(zip(*self.rank(evidence.numbers, *order), strict=True))
-
-    def __repr__(self) -> str:
-        return f"NoisyRanking(epsilon={self.epsilon:g})"
 
 
 def ranked(numbers: Sequence[int], places: int, source: Entropy) -> list[int]:

@@ -7,17 +7,17 @@ values grows by `sensitivity`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from duffdp._evidence import Totals
-from duffdp._parameters import EPSILON
+from duffdp._evidence import Evidence, Totals
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.integer_noise import staircases
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.noise_errors import StaircaseErrors, best_width
 
 
-class Staircase(StaircaseErrors):
+class Staircase(StaircaseErrors, Mechanism):
     """Staircase noise on one to three whole numbers: the probability falls by exp(-epsilon) each
     time the sum of the absolute noises grows by `sensitivity`.
 
@@ -62,10 +62,6 @@ class Staircase(StaircaseErrors):
     name: ClassVar[str] = "staircase"
     loss_family: ClassVar[LossFamily] = "pure"
 
-    def __init__(self, epsilon: Any) -> None:
-        self._epsilon = EPSILON.read(epsilon)
-        self.epsilon = float(self._epsilon)
-
     def release(
         self, groups: Sequence[Sequence[int]], sensitivity: int, source: Entropy
     ) -> list[list[int]]:
@@ -83,9 +79,7 @@ class Staircase(StaircaseErrors):
             for pair in zip(groups, noise, strict=True)
         ]
 
-    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """A column for each number, with noise for every group."""
+        assert isinstance(evidence, Totals)
         return list(zip(*self.release(evidence.numbers, evidence.sensitivity, source), strict=True))
-
-    def __repr__(self) -> str:
-        return f"Staircase(epsilon={self.epsilon:g})"

@@ -8,18 +8,18 @@ whether it is released.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from duffdp._evidence import KeyCounts
-from duffdp._parameters import EPSILON
+from duffdp._evidence import Evidence, KeyCounts
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.integer_noise import geometrics, two_sided_geometrics
 from duffdp._sampling.rare_places import rare_places
+from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.noise_errors import ThresholdErrors
 
 
-class ThresholdedGeometric(ThresholdErrors):
+class ThresholdedGeometric(ThresholdErrors, Mechanism):
     """The noisy counts of all possible keys that reach a public threshold.
 
     Parameters
@@ -39,8 +39,8 @@ class ThresholdedGeometric(ThresholdErrors):
 
     Runtime
     -------
-    A draw for each key that occurs, and one for each key that does not and is released all the
-    same: the number of possible keys plays no part.
+    A draw for each key that occurs, and one for each released key that does not. The number of
+    possible keys does not matter.
 
     References
     ----------
@@ -58,12 +58,9 @@ class ThresholdedGeometric(ThresholdErrors):
     name: ClassVar[str] = "thresholded-geometric"
     loss_family: ClassVar[LossFamily] = "geometric"
 
-    def __init__(self, epsilon: Any) -> None:
-        self._epsilon = EPSILON.read(epsilon)
-        self.epsilon = float(self._epsilon)
-
-    def numbers(self, evidence: KeyCounts, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """Two columns: the places of the released keys, in order, and their noisy counts."""
+        assert isinstance(evidence, KeyCounts)
         released = self.release(evidence, source)
         ordered = sorted(released)
         return [ordered, [released[place] for place in ordered]]
@@ -83,6 +80,3 @@ class ThresholdedGeometric(ThresholdErrors):
         excess = geometrics(self._epsilon, len(absent), source)
         released |= {place: threshold + more for place, more in zip(absent, excess, strict=True)}
         return released
-
-    def __repr__(self) -> str:
-        return f"ThresholdedGeometric(epsilon={self.epsilon:g})"

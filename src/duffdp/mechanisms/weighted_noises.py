@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Floats
-from duffdp.mechanisms._noise_sums import LEAST_FAILURE_RATE
+from duffdp.domain import Array, Floats
+from duffdp.mechanisms._noise_sums import LEAST_FAILURE_RATE, largest_sum
 from duffdp.mechanisms._ratio_noise import CELLS
 
 SLACK = 0.01  # deviations by which a bound may be too large
@@ -28,24 +29,58 @@ CELL_SHARE = Fraction(1, 50)  # of the failure rate: for the change of a ratio's
 TILTS = 2.0 ** np.arange(-14, 0)  # shares of the largest possible tilt that a tail is bounded by
 
 
-class Noise(Protocol):
-    """Symmetric noise on whole numbers, whose tails fall exponentially."""
+class Noise(ABC):
+    """Symmetric noise on whole numbers, whose tails fall exponentially: by exp(-epsilon) for each
+    `sensitivity`.
+    """
 
-    @property
-    def epsilon(self) -> float:
-        """Nats by which its probability falls for each `sensitivity`."""
+    _epsilon: Fraction
+    epsilon: float
 
+    @abstractmethod
+    def tail(self, sensitivity: int, least: int) -> float:
+        """The probability that the noise of one number is `least`, above 0, or more in size."""
+
+    @abstractmethod
     def variance(self, sensitivity: int) -> float:
-        """The variance of one number, in squares of the sensitivity."""
+        """The variance of the noise of one number, in squares of the sensitivity."""
 
-    def characteristic(self, sensitivity: int, angles: Any) -> Any:
-        """The characteristic function, at real or complex angles per sensitivity."""
+    @abstractmethod
+    def characteristic(self, sensitivity: int, angles: Array) -> Array:
+        """The characteristic function of the noise of one number, at real or complex angles per
+        sensitivity, none of them 0.
+        """
 
+    @abstractmethod
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The noise that is not exceeded with this probability."""
+        """The noise of one number that is not exceeded with this probability."""
+
+    @abstractmethod
+    def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
+        """Bound on the noise of a ratio of two numbers."""
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
         """The noise of a sum of `count` numbers that is not exceeded with this probability."""
+        return largest_sum(self, sensitivity, count, float(1 - confidence))
+
+    def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:
+        """Bound on the noise of a ratio of two sums of `count` numbers."""
+        return _tilts_of_sum(self, sensitivity, count, miss)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Noise)
+            and type(other) is type(self)
+            and other._epsilon == self._epsilon
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._epsilon))
+
+
+@lru_cache(maxsize=256)  # a margin of a table asks again for every format that is written
+def _tilts_of_sum(noise: Noise, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:
+    return ratio_tilts([WeightedNoise(noise, Fraction(1), count)], sensitivity, miss)
 
 
 class WeightedNoise(NamedTuple):

@@ -127,7 +127,7 @@ def _legend(table: ResultTable, result: ReleaseResult) -> str:
             if not small
         )
         scope = "together" if result.release.simultaneous else "each"
-        legend = f"Lines are intervals of {100 * result.release.confidence:.6g} % {scope}"
+        legend = f"Lines are intervals of {100 * result.release.confidence:.6g}% {scope}"
         return legend if has_lines else ""
     names = [column.name for column in result.columns if column.kind == "candidate"]
     if len(names) < 2 or len(names) < len(result.columns) - 1:

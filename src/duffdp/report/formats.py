@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 from decimal import Decimal
-from typing import Any
 
 from duffdp.domain import Digits, Ordered, PublicSet
 
@@ -28,7 +27,7 @@ def rounded(number: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def candidate_text(value: Any, domain: PublicSet) -> str:
+def candidate_text(value: object, domain: PublicSet) -> str:
     """A candidate with the digits of its grid, but no finer than a millionth of the range."""
     if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")

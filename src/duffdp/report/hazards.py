@@ -11,7 +11,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import parameter_text
-from duffdp.domain import Digits, Grid, Presence
+from duffdp.domain import Bins, Categories, Digits, Grid, Presence
 from duffdp.errors import DuffError
 from duffdp.report.results import NamedReleases, result_tables
 
@@ -19,11 +19,11 @@ _GROUP_SIZES = (100, 1_000, 10_000)
 _EPSILON_ROUNDING = 1e-9  # of sums of epsilons
 _TRUST = "The person who ran this had access to the raw data and is trusted; readers need not be."
 _TIMING = (
-    "Not hidden: how long a query takes and how much memory it needs can depend on the records. "
-    "Let nobody outside measure it."
+    "Not protected: the time and the memory of a query can depend on the records. Do not let "
+    "outsiders measure them."
 )
 
-_DEFAULT_STEP = "The default: it follows from the bounds, the statistic and epsilon alone."
+_DEFAULT_STEP = "The default, which depends on the bounds, the statistic and epsilon alone."
 
 
 class Budget(Protocol):
@@ -67,8 +67,8 @@ def budget_gauge(ledger: Any, report: float) -> BudgetGauge:
         )
     except (AttributeError, TypeError):
         raise DuffError(
-            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger "
-            "or None."
+            f"ledger must have epsilon and remaining(), got {type(ledger).__name__}. Pass a "
+            "duffdp.Ledger or None."
         ) from None
     other_releases = total - remaining - report
     return BudgetGauge(
@@ -85,7 +85,7 @@ class HazardAnswer(NamedTuple):
 
 
 def sign_off(
-    releases: Any, *, ledger: Any = None, sources: Mapping[str, str] | None = None
+    releases: object, *, ledger: object = None, sources: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """Answers to the hazards of NIST SP 800-226, from the facts of releases.
 
@@ -121,7 +121,7 @@ def sign_off(
     >>> sources = {"bounds": "nobody is older than 120", "plan": "fixed before the data came"}
     >>> answers = duffdp.report.sign_off(release, sources=sources)
     >>> [answer["topic"] for answer in answers if answer["open"]]
-    ['Epsilon in all', 'Source of step', 'Other publications', 'Audit']
+    ['Total epsilon', 'Source of step', 'Other publications', 'Audit']
     """
     _, named = result_tables(releases)
     total = math.fsum(release.epsilon for _, release in named)
@@ -143,35 +143,35 @@ def hazard_answers(
     return [
         HazardAnswer("Unit", " ".join(_once(releases, lambda release: _unit(release.unit)))),
         HazardAnswer(
-            "Neighbours",
-            "Data sets that differ by one such unit, which joins or leaves. If one is replaced by "
-            f"another, that is two steps, and this page costs {parameter_text(2 * total)} instead.",
+            "Neighbors",
+            "Data sets that differ by one such unit, which is added or removed. Replacing a unit "
+            f"counts as two changes, for which epsilon is {parameter_text(2 * total)}.",
         ),
-        HazardAnswer("Epsilon of this page", parameter_text(total)),
+        HazardAnswer("Epsilon of this report", parameter_text(total)),
         _in_all(gauge),
         _delta(releases),
         *(
             HazardAnswer("Source of step", _DEFAULT_STEP)
             if name == "step" and name not in sources and _has_default_steps(releases)
             else from_user(
-                f"Source of {name}", name, f"Whoever chose {name} must not have seen the records."
+                f"Source of {name}", name, f"Explain where {name} came from, if not from the data."
             )
             for name in _assumed(releases)
         ),
         HazardAnswer("Bias", " ".join(_bias(releases))),
         HazardAnswer("Error by group size", _by_size(named)),
-        from_user(
-            "Fixed before data were seen", "plan", "Was the plan fixed before anyone saw data?"
-        ),
+        from_user("Plan fixed first", "plan", "Was the plan fixed before anyone saw the data?"),
         HazardAnswer("Trust", _TRUST),
         _draws(releases),
         HazardAnswer("Timing", _TIMING),
         from_user(
             "Other publications",
             "publications",
-            "What else was published from the same records adds to epsilon.",
+            "Everything else that was published from the same records adds to epsilon.",
         ),
-        from_user("Audit", "audit", "Run “duffdp audit” on the installation that drew this."),
+        from_user(
+            "Audit", "audit", "Run “duffdp audit” on the installation that made these releases."
+        ),
     ]
 
 
@@ -182,32 +182,35 @@ def _once(releases: Sequence[Release], sentence: Callable[[Release], str]) -> li
 
 def _unit(unit: PrivacyUnit) -> str:
     if unit.kind == "row":
-        return "One row. Somebody with several rows is not protected for all of them together."
+        return "One row. Somebody with several rows is not fully protected."
     if unit.kind == "edge":
         return "One edge. A node with all of its edges is not protected."
     return (
-        f"One person, by “{unit.column}”. Not protected: somebody who stands under several of its "
-        "values, and what is true of many people at once, such as a household."
+        f"One person, identified by “{unit.column}”. Not fully protected: a person with several "
+        "values of this column, and facts about several people at once, such as a household."
     )
 
 
 def _in_all(gauge: BudgetGauge | None) -> HazardAnswer:
-    topic = "Epsilon in all"
+    topic = "Total epsilon"
     if gauge is None:
-        return HazardAnswer(topic, "Not answered. No ledger says what else was spent.", open=True)
+        return HazardAnswer(
+            topic, "Not answered. There is no ledger that shows what else was spent.", open=True
+        )
     if not gauge.charged:
         return HazardAnswer(
-            topic, "This page was not charged to the ledger it came with.", open=True
+            topic, "The ledger of this report was not charged for all of it.", open=True
         )
     return HazardAnswer(
-        topic, f"{parameter_text(gauge.spent)} of {parameter_text(gauge.total)}, by the ledger."
+        topic,
+        f"{parameter_text(gauge.spent)} of {parameter_text(gauge.total)}, according to the ledger.",
     )
 
 
 def _delta(releases: Sequence[Release]) -> HazardAnswer:
     delta = math.fsum(release.delta for release in releases)
     return HazardAnswer(
-        "Delta", parameter_text(delta) if delta else "0: there is no event that lifts the bound."
+        "Delta", parameter_text(delta) if delta else "0: the bound holds without exception."
     )
 
 
@@ -233,16 +236,16 @@ def _bias(releases: Sequence[Release]) -> list[str]:
     """The sentences about bias: what moves an answer before any noise."""
     if all(release.unit.kind == "edge" for release in releases):
         return ["None: every edge counts."]
-    sentences = ["Missing values are left out."]
+    sentences = ["Missing values are dropped."]
     if any(isinstance(release.domain, Grid | Digits) for release in releases):
         sentences.append(
-            "Values beyond the bounds count as the nearest bound, which pulls means, sums and "
+            "Values outside of the bounds count as the nearest bound, which biases means, sums and "
             "spreads inwards."
         )
-    if "categories" in _assumed(releases):
-        sentences.append("Values that are not listed are left out.")
+    if any(isinstance(release.domain, Bins | Categories) for release in releases):
+        sentences.append("Values that are not listed or in no bin are dropped.")
     if any(release.grouped for release in releases):
-        sentences.append("Groups that are not listed are left out.")
+        sentences.append("Groups that are not listed are dropped.")
     caps = [
         ("1 row" if unit.contributions == 1 else f"{unit.contributions} rows")
         + ("" if unit.groups_per_person is None else f" in {unit.groups_per_person} groups each")
@@ -251,8 +254,8 @@ def _bias(releases: Sequence[Release]) -> list[str]:
     if caps:
         rows = " or ".join(dict.fromkeys(caps))
         sentences.append(
-            f"Of a person at most {rows} count, picked at random: people with more weigh less than "
-            "in the records."
+            f"At most {rows} per person are used, picked at random, so people with more rows have "
+            "less weight than in the data."
         )
     return sentences
 
@@ -275,18 +278,18 @@ def _by_size(named: NamedReleases) -> str:
     ]
     sizes = f"{', '.join(f'{size:,}' for size in _GROUP_SIZES[:-1])} and {_GROUP_SIZES[-1]:,}"
     return (
-        "Off by at most so many records, with 95 % probability, and what that is of groups of "
-        f"{sizes}: {'; '.join(listed)}."
+        "Error in records that is not exceeded with 95% probability (and in percent of groups of "
+        f"{sizes}): {'; '.join(listed)}."
     )
 
 
 def _part(bound: int, size: int) -> str:
     """A bound as a share of a group, "all" if it is no smaller than the group."""
-    return f"{100 * bound / size:.2g} %" if bound < size else "all"
+    return f"{100 * bound / size:.2g}%" if bound < size else "all"
 
 
 def _record_bound(release: Release) -> int | None:
-    """The number of records that an answer is off by at most, with 95 % probability."""
+    """The number of records that an answer is off by at most, with 95% probability."""
     bound = count_bound(release.facts, 0.95)
     if bound is not None:
         return bound
@@ -298,9 +301,8 @@ def _record_bound(release: Release) -> int | None:
 
 def _draws(releases: Sequence[Release]) -> HazardAnswer:
     if not all(release.secure for release in releases):
-        return HazardAnswer("Draws", "From a seed: there is no guarantee at all.", open=True)
+        return HazardAnswer("Draws", "From a seed: there is no guarantee.", open=True)
     return HazardAnswer(
         "Draws",
-        "From the operating system's randomness, decided in exact arithmetic: no rounding gives "
-        "anything away.",
+        "From the operating system's randomness, in exact arithmetic: rounding reveals nothing.",
     )

@@ -156,14 +156,14 @@ def check_page(path: Path) -> tuple[Any, str]:
     template = _TEMPLATES.get(path.suffix.lower())
     if template is None:
         raise DuffError(
-            f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'."
+            f"the file name of a report must end in .html or .md, got {path.name!r}. Pass for "
+            "example 'page.html'."
         )
     try:
         import jinja2
     except ImportError:
         raise DuffError(
-            "reports are made with jinja2, which is not installed. Run: pip install "
-            "'duffdp[report]'."
+            "reports need jinja2, which is not installed. Run: pip install 'duffdp[report]'."
         ) from None
     return jinja2, template
 
@@ -173,7 +173,7 @@ def _provenance(
     author: str | None,
     source: str | None,
     plan: str | Path | None,
-    ledger: Any,
+    ledger: object,
     engine_check: Checked | None,
 ) -> list[tuple[str, str]]:
     """The public facts about how a report was made, each under its name."""
@@ -201,7 +201,7 @@ def _fingerprint(plan: Path) -> str:
         ) from None
 
 
-def _last_hash(ledger: Any) -> str | None:
+def _last_hash(ledger: object) -> str | None:
     """The last hash of a ledger's chain; None for another object with a budget."""
     from duffdp.ledger import Ledger
 

@@ -26,7 +26,7 @@
       : "Which one is larger is not certain.";
     find("difference").textContent = i === j ? "Choose two different groups."
       : `Difference ${text(value, Math.round)} ${m.unit} (${text(low, Math.floor)} to `
-        + `${text(high, Math.ceil)}), with at least ${+m.confidence.toFixed(4)} % probability. ${certain}`;
+        + `${text(high, Math.ceil)}), with at least ${+m.confidence.toFixed(4)}% probability. ${certain}`;
   };
   [measure, one, two].forEach((list) => list.addEventListener("change", show));
   find("picker").hidden = false;

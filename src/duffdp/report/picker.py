@@ -91,5 +91,5 @@ def _entry(numbers: Sequence[ComparedNumber]) -> dict[str, Any] | None:
     return entry | {"lows": list(map(float, lows)), "highs": list(map(float, highs))}
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)

@@ -55,7 +55,8 @@ def write_profile(
     path = Path(path)
     if path.suffix.lower() not in _ENDINGS:
         raise DuffError(
-            f"a page ends in {', '.join(_ENDINGS)}, got {path.name!r}. Pass for example "
+            f"the file name of a report must end in {', '.join(_ENDINGS)}, got {path.name!r}. "
+            "Pass for example "
             "profile.html."
         )
     by = [] if author is None else [f"By {author}."]
@@ -64,9 +65,9 @@ def write_profile(
         *seeded,
         "Shares are of all fields of a column. Statistics ignore fields that are missing or "
         "cannot be read.",
-        "All numbers are noisy, and so are the sentences and the proposed bounds, which are made "
-        "of them. Whoever uses proposed bounds should say that they were released.",
-        f"All of it together has epsilon {profile.epsilon:g} for each {profile.unit.protected}.",
+        "All numbers are noisy, and so are the remarks and the proposed bounds, which are computed "
+        "from them. If you use proposed bounds, state that they were released.",
+        f"The whole profile has epsilon {profile.epsilon:g} for each {profile.unit.protected}.",
     ]
     if path.suffix.lower() == ".md":
         parts = [f"# {as_markdown(title)}", *map(as_markdown, by), profile.to_markdown().rstrip()]

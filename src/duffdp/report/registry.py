@@ -132,7 +132,7 @@ NEEDED_PARTS = ("deployment", "deployment.basic")
 
 
 def registry_entry(
-    releases: Any,
+    releases: object,
     *,
     title: str = "Private release",
     author: str | None = None,
@@ -178,7 +178,7 @@ def registry_entry(
     unnamed = [release for _, release in named]
     if not all(release.secure for release in unnamed):
         raise DuffError(
-            "a release with a seed is not private, so it has no entry in a registry. Leave rng out."
+            "a release with a seed is not private, so it cannot be registered. Leave rng out."
         )
     answers = read_sources(sources)
     if answers.get("sector", SECTORS[0]) not in SECTORS:
@@ -317,7 +317,7 @@ def _values(part: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             yield f"{path}{name}", value
 
 
-def entry_problems(entry: Any, rules: Mapping[str, Any] = RULES, path: str = "") -> list[str]:
+def entry_problems(entry: object, rules: Mapping[str, Any] = RULES, path: str = "") -> list[str]:
     """The problems for which the registry would refuse an entry."""
     if not isinstance(entry, Mapping):
         return [f"{path or 'the entry'} has fields of its own"]
@@ -334,7 +334,7 @@ def entry_problems(entry: Any, rules: Mapping[str, Any] = RULES, path: str = "")
     return problems
 
 
-def _value_problems(place: str, value: Any, rule: Rule) -> list[str]:
+def _value_problems(place: str, value: object, rule: Rule) -> list[str]:
     if not isinstance(value, rule.kind) or isinstance(value, bool):
         return [f"{place} has the type {type(value).__name__}"]
     if rule.choices and value not in rule.choices:
@@ -367,7 +367,7 @@ def _yaml(part: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {_scalar(value)}"
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: object) -> str:
     """A number, or a quoted text: what JSON quotes, YAML reads as the same text."""
     return json.dumps(value)
 
@@ -376,6 +376,7 @@ def check_registry_path(path: Path) -> None:
     """Refuse a file name that the registry would refuse."""
     if not re.fullmatch(r"[a-z0-9_]+\.yaml", path.name):
         raise DuffError(
-            f"--registry takes a file name of small letters, digits and _ that ends in .yaml, got "
+            "--registry needs a file name of lowercase letters, digits and _ that ends in "
+            ".yaml, got "
             f"{path.name!r}. Pass for example --registry entry.yaml."
         )

@@ -270,7 +270,7 @@ def _alone(columns: list[ResultColumn]) -> list[list[ResultColumn]]:
     return [[column] for column in columns]
 
 
-def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
+def result_tables(releases: object) -> tuple[list[ResultTable], NamedReleases]:
     """The tables of a `Table`, a release, a list of releases or a mapping from headings to them;
     and every release under its name, margins under that of their statistic.
     """
@@ -288,7 +288,7 @@ def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
     return [_of_releases(part) for part in same_groups.values()], named
 
 
-def _named_releases(releases: Any) -> NamedReleases:
+def _named_releases(releases: object) -> NamedReleases:
     """Headings and releases; without headings, the titles of the statistics."""
     pairs: list[tuple[str, Any]]
     if isinstance(releases, Mapping):
@@ -300,7 +300,7 @@ def _named_releases(releases: Any) -> NamedReleases:
     if not pairs or not all(isinstance(release, Release) for _, release in pairs):
         raise DuffError(
             "releases must be a Table, a Release, a list of them or a mapping from headings to "
-            "them. Pass what table() or median() returned."
+            "them. Pass for example the result of table() or median()."
         )
     return [(_heading(heading, release), release) for heading, release in pairs]
 

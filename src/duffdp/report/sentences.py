@@ -26,19 +26,18 @@ from duffdp.statistics.sum import Sum
 
 _MAX_LISTED = 12  # so many categories are named, more are counted
 _UTILITIES = {
-    "distance": "how many records would have to join or leave to make it true",
-    "signed": "how many records would have to join or leave to make it true, "
-    "or untrue if it is true already",
-    "inside": "how many records would have to join or leave to make it the one that a public "
-    "number of others lie beyond; an answer beyond all records is rare then",
-    "rank": "how many records lie between it and the wanted rank",
-    "end": "how many records lie between it and the rank that the end of the interval is aimed at",
-    "width": "how many records the interval has to spare until it misses, beside a public number "
-    "of them",
-    "outside": "how many records lie outside of it",
-    "balance": "how many records would have to join until as many pairs have a slope above it as "
-    "below, in sixteenths of a record",
-    "ladder": "at least how many edges would have to be added or removed to make it true",
+    "distance": "the number of records to add or remove until it is exact",
+    "signed": "the number of records to add or remove until it is exact, or no longer exact if it "
+    "is already",
+    "inside": "the number of records to add or remove until a public number of records lies beyond "
+    "it, so an answer beyond all records is rare",
+    "rank": "the number of records between it and the requested rank",
+    "end": "the number of records between it and the rank at which this end of the interval aims",
+    "width": "the number of records by which the interval exceeds a public margin before it misses",
+    "outside": "the number of records outside of it",
+    "balance": "the number of records to add until as many pairs have a slope above it as below, "
+    "in sixteenths of a record",
+    "ladder": "a lower bound of the number of edges to add or remove until it is exact",
 }
 _UNITS: dict[UnitKind, str] = {
     "row": "row of the table",
@@ -48,16 +47,18 @@ _UNITS: dict[UnitKind, str] = {
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
-    "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
-    "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
-    "between the answers are from what they should be",
+    "lattice": "permute-and-flip on a lattice, with steps as large as the change that one record "
+    "can make",
+    "joint-exponential": "the joint exponential mechanism, which compares the numbers of records "
+    "between the answers with the numbers that the quantiles require",
     "two-sided-geometric": "two-sided geometric noise on every count or sum",
-    "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
-    "which are then put in order",
+    "noisy-ranking": "two-sided geometric noise on the count of every possible answer, and a "
+    "ranking of the noisy counts",
     "staircase": "staircase noise on sums over the records",
-    "thresholded-geometric": "two-sided geometric noise on the count of every possible key, of "
-    "which counts of at least a public threshold are published",
-    "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
+    "thresholded-geometric": "two-sided geometric noise on the count of every possible key; only "
+    "counts that reach a public threshold are published",
+    "piecewise-laplace": "piecewise Laplace noise, scaled to the change that one more edge can "
+    "make",
 }
 
 
@@ -94,10 +95,14 @@ def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
             f"a guess about {you} can become as good as certain."
         )
     factor, sure = math.exp(epsilon), attacker_accuracy(epsilon)
-    delta_note = f" Delta, {parameter_text(delta)}, comes on top of this." if delta else ""
+    delta_note = (
+        f" With probability delta, {parameter_text(delta)}, it can change them more."
+        if delta
+        else ""
+    )
     return (
         f"Seeing this report changes anyone's odds about {you} by a factor of at most "
-        f"{factor:.3g}: a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{delta_note}"
+        f"{factor:.3g}: a fifty-fifty guess can become at most {100 * sure:.3g}% sure.{delta_note}"
     )
 
 
@@ -120,10 +125,10 @@ def error_in_short(releases: Sequence[Release]) -> str:
         len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
     )
     together = all(simultaneous for _, simultaneous in intervals)
-    scope = ", all of them together" if together else ", each individually"
+    scope = ", all of them at once" if together else ", each individually"
     return (
-        f"Every number has noise: with at least {float(100 * confidence):.6g} % probability an "
-        f"interval beside it holds {target}{scope if has_several else ''}."
+        f"Every number has noise: with at least {float(100 * confidence):.6g}% probability an "
+        f"interval beside it contains {target}{scope if has_several else ''}."
     )
 
 
@@ -140,19 +145,20 @@ def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> l
         and isinstance(release.domain, Presence)
     )
     sentences = [
-        "The noise protects whoever is in the data; it is random, and its size is known.",
+        "Random noise of known size protects the people in the data."
+        if any(release.unit.kind != "edge" for release in releases)
+        else "Random noise of known size protects the edges of the graph.",
         "Numbers are rounded to two digits of their error, and counts to whole numbers."
         if with_ends
         else "",
         "The ends of intervals are rounded outward." if with_ends else "",
         _used_rows(releases),
-        f"A count of one group is off by at most {' or '.join(f'{b:,}' for b in bounds)} in 95 of "
+        f"The count of a group is off by at most {' or '.join(f'{b:,}' for b in bounds)} in 95 of "
         "100 such tables."
         if bounds and grouped
         else "",
         "Cells with more color have larger numbers." if crossed else "",
-        "Small bars show how the counts of one group compare with each other; point at a bar to "
-        "see its number."
+        "Small bars compare the counts of one group; point at a bar to see its number."
         if any(
             column.kind == "count"
             for table in tables
@@ -161,8 +167,8 @@ def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> l
         )
         else "",
         "Intervals of two groups may overlap although the groups differ." if grouped else "",
-        "Every listed group has an answer, even without records." if grouped else "",
-        "Values beyond the public bounds count as the nearest bound."
+        "Every listed group has an answer, even a group without records." if grouped else "",
+        "Values outside of the public bounds count as the nearest bound."
         if any(isinstance(domain, Grid | Digits) for domain in domains)
         else "",
     ]
@@ -188,7 +194,7 @@ def _used_rows(releases: Sequence[Release]) -> str:
 
 def whom(kinds: Set[UnitKind]) -> str:
     """The unit that the sum of several losses protects."""
-    return "an edge that is" if kinds == {"edge"} else "whoever has rows"
+    return "an edge that is" if kinds == {"edge"} else "anyone with rows"
 
 
 def protected(release: Release) -> list[str]:
@@ -196,16 +202,15 @@ def protected(release: Release) -> list[str]:
     unit = release.unit
     if unit.kind == "row":
         return [
-            "One row of the table, whatever is in it: the result would be about as likely "
-            "without it, or with one more.",
-            "This protects a person if a person has one row.",
+            "One row of the table, whatever its content: the result would be about as likely "
+            "without it, or with one more row.",
+            "This protects a person fully only if the person has one row.",
         ]
     if unit.kind == "edge":
         return [
             "One edge of the graph: the result would be about as likely without it, or with "
-            "one more.",
-            "Who is a node is assumed to be known, and a person with all their edges together is "
-            "not protected.",
+            "one more edge.",
+            "The nodes are assumed to be known. A node with all of its edges is not protected.",
         ]
     rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
     where = "over all groups together, " if release.grouped else ""
@@ -214,13 +219,14 @@ def protected(release: Release) -> list[str]:
     return [
         f"All rows with the same value of “{unit.column}” together: the guarantee covers them all "
         "at once.",
-        f"At most {rows} of each took part, {where}picked at random.",
+        f"At most {rows} per person {'was' if unit.contributions == 1 else 'were'} used, "
+        f"{where}picked at random.",
     ]
 
 
 def assumed_public(release: Release) -> list[str]:
     """Facts that the guarantee does not protect, because they were known before."""
-    domain, outside = release.domain, "records outside of these count as the nearest of them"
+    domain, outside = release.domain, "records outside of this range count as its nearest end"
     if release.unit.kind == "edge":
         nodes = release.statistic.parameters.get("nodes")
         return [
@@ -231,7 +237,7 @@ def assumed_public(release: Release) -> list[str]:
         first = [
             f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
             f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
-            f"{domain.size:,} in all; records count as the nearest of them"
+            f"{domain.size:,} in all; records are rounded to the nearest of them"
         ]
     elif not isinstance(domain, Grid):
         first = list(filter(None, [_cells(release)]))
@@ -242,7 +248,7 @@ def assumed_public(release: Release) -> list[str]:
             else parameter_text(float(domain.step))
         )
         answers = any(column.kind == "candidate" for column in release.columns)
-        label = "the possible answers" if answers else "what a record can count as"
+        label = "the possible answers" if answers else "the values to which records are rounded"
         name = release.statistic.name
         pairs = name in REGISTRY and statistic_spec(name).of_pairs
         first = [
@@ -256,9 +262,9 @@ def assumed_public(release: Release) -> list[str]:
     )
     if release.facts.within is not None:
         names = ", ".join(release.facts.within.by)
-        grouped.append(f"the listed groups by {names}, of which it takes some or all together")
+        grouped.append(f"the listed groups by {names}, some or all of which are combined")
     if release.where is not None:
-        grouped.append(f"which rows count, those where {release.where}")
+        grouped.append(f"the condition for rows that are used, {release.where}")
     if release.facts.sql is not None:
         grouped.append(f"the query that made the rows, {release.facts.sql}")
     if isinstance(domain, Grid) and domain.zone is not None:
@@ -277,8 +283,8 @@ def _cells(release: Release) -> str:
         return ""
     if isinstance(domain, Membership):
         if isinstance(domain.members, Categories):
-            return f"the values that make up the share: {_named(domain.members)}"
-        return f"the ends between which records make up the share: {domain.members.label(0)}"
+            return f"the values whose share was released: {_named(domain.members)}"
+        return f"the range whose share was released: {domain.members.label(0)}"
     if isinstance(domain, Categories):
         if all(column.kind == "candidate" for column in release.columns):
             return f"the {domain.size} possible answers: {_named(domain)}"
@@ -304,15 +310,13 @@ def counted(release: Release) -> str:
         counts_all_rows = isinstance(release.domain, Presence) and release.domain.rows
         if counts_all_rows and release.where is not None:
             return f"Rows where {release.where}."
-        return (
-            "Rows, whatever is in them." if counts_all_rows else "Rows whose value is not missing."
-        )
+        return "Rows, whatever their content." if counts_all_rows else "Rows with a value."
     groups = release.unit.groups_per_person
     where = "" if groups is None else f" in each of at most {groups} groups"
     if release.contributions == 1:
         once = "once" if groups is None else f"once{where}"
-        return f"People: each counts {once}, by one of their rows that was picked at random."
-    return f"Rows of people, of which at most {release.contributions} a person count{where}."
+        return f"People: each counts {once}, by one of their rows, picked at random."
+    return f"Rows of people: at most {release.contributions} per person{where}."
 
 
 def mechanism(release: Release) -> list[str]:
@@ -324,7 +328,7 @@ def mechanism(release: Release) -> list[str]:
 def _part(part: MechanismPart) -> str:
     description = _MECHANISMS.get(part.name, part.name)
     if part.utility == "narrowing":
-        return f"{description} in {part.draws} stages, which tell where to look closer"
+        return f"{description} in {part.draws} stages, each of which decides where to count next"
     if part.draws > 1:
         description = f"{part.draws} draws of {description}, each with the same share of epsilon"
     if part.utility is None:
@@ -336,8 +340,8 @@ def _part(part: MechanismPart) -> str:
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"
     return (
-        f"{description}; the larger its distance, the less likely an answer is; the distance is "
-        f"{_UTILITIES.get(part.utility, part.utility)}"
+        f"{description}. Answers with a larger distance are less likely; the distance of an answer "
+        f"is {_UTILITIES.get(part.utility, part.utility)}"
     )
 
 
@@ -349,10 +353,10 @@ def _noise(release: Release, public: str) -> list[str]:
         name = release.statistic.name
         is_biased = name in ("mean", "sum")
         bias = f"the {name} is biased towards the other records"
-        bias = bias if is_biased else "it comes out too small"
+        bias = bias if is_biased else "the result is too small"
         return [
-            "Records outside of a private interval count as its nearest end: where a heavy tail "
-            f"matters {bias}, and no bound is known that does without the data."
+            "Records outside of a private interval count as its nearest end. If the data have a "
+            f"heavy tail, {bias}. No error bound is known that does not depend on the data."
         ]
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)
@@ -361,14 +365,14 @@ def _noise(release: Release, public: str) -> list[str]:
             for confidence in (0.95, 0.99)
         )
         sentence = (
-            f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
-            f"records count as; with 99 % at most {sure:,.4g}."
+            f"With 95% probability it is at most {likely:,.4g} away from the exact sum of the "
+            f"clamped and rounded records; with 99% at most {sure:,.4g}."
         )
         return [sentence, public]
     steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
     return [
-        f"On average it is off by about {parameter_text(steps * domain.spacing)} divided by the "
-        "number of records, or less, as long as there are many; their number is private."
+        f"The mean error is at most about {parameter_text(steps * domain.spacing)} divided by the "
+        "number of records, if there are many. The number of records is private."
     ]
 
 
@@ -377,27 +381,27 @@ def _interval(release: Release) -> list[str]:
     interval = release.facts.interval
     if interval is None:
         return []
-    picked = ", of the rows that were picked," if release.unit.kind == "person" else ""
+    picked = "rows that were picked" if release.unit.kind == "person" else "records"
     target = {
-        "data": f"the exact answer for the records{picked}",
-        "population": "the answer for the population that the records were drawn from "
-        "independently, whatever its distribution,",
+        "data": f"the exact answer for the {picked}",
+        "population": "the answer for the population, from which the records were sampled "
+        "independently and which may have any distribution,",
     }[interval.covers]
     has_several = len(release.columns) > INTERVAL_COLUMNS
     scope = ""
     if interval.simultaneous and (release.grouped or has_several):
-        scope = f", for {'all groups together' if release.grouped else 'all numbers together'}"
+        scope = f", for all {'groups' if release.grouped else 'numbers'} at once"
     elif release.grouped:
-        scope = ", in each group by itself"
+        scope = ", for each group individually"
     elif has_several:
-        scope = ", each number by itself"
+        scope = ", for each number individually"
     promise = (
-        f"With at least {float(100 * interval.confidence):.6g} % probability {target} lies in the "
+        f"With at least {float(100 * interval.confidence):.6g}% probability {target} is in the "
         f"interval{scope}."
     )
     if whole_range(release.columns[-1], release.domain) is None:
         return [promise]
-    too_few = "With too few records to tell, the interval is the whole range of possible answers."
+    too_few = "If there are too few records, the interval is the whole range of possible answers."
     return [promise, too_few]
 
 
@@ -409,66 +413,65 @@ def accuracy(release: Release) -> list[str]:
 
 
 def _sizes(release: Release) -> list[str]:
-    """By what groups were told to be too small."""
+    """The rule that withholds numbers of small groups."""
     if release.suppress_below is None:
         return []
     rule = (
-        f"Numbers of groups with a noisy size below {release.suppress_below:,} are withheld. This "
-        "is for readers: the guarantee needs no such rule."
+        f"Numbers of groups with a noisy size below {release.suppress_below:,} are withheld, "
+        "because they would be inaccurate. The privacy guarantee does not need this rule."
     )
     if release.sizes is None:
         return [rule]
     noise = Geometric(release.facts.size_epsilon).largest_noise(1, 0.95)
-    return [rule, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
+    return [rule, f"With 95% probability the noisy size of a group is off by at most {noise:,}."]
 
 
 def _set_to_zero(release: Release) -> list[str]:
-    """Below which number counts are reported as 0."""
+    """The threshold below which counts are reported as 0."""
     least = release.statistic.parameters.get(ZERO_BELOW.name)
-    return [] if least is None else [f"Counts that came out below {least:,} are reported as 0."]
+    return [] if least is None else [f"Noisy counts below {least:,} are reported as 0."]
 
 
 def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
-    scope = ["This holds for each group by itself."] if release.grouped else []
-    public = "This follows from what is public; the data play no part in it."
+    scope = ["This holds for each group individually."] if release.grouped else []
+    public = "This follows from public facts alone and holds for all data."
     if release.has_distributions and not release.cells:  # no key was found
         return []
     if release.has_distributions:
         return [
-            f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
-            "share of records up to every value lies in the band, and every exact quantile "
+            f"With at least {100 * release.cells[0][0].confidence:.6g}% probability the band "
+            "contains the exact share of records up to every value, and every exact quantile is "
             "between the ends beside it, all at once"
-            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
+            f"{', for each group individually' if release.grouped else ''}. This holds for all "
+            "data."
         ]
     if release.mechanism.of_values[-1].name == Staircase.name:
         return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
         if not release.grouped and len(release.cells[0]) > 1:
-            scope = ["This holds for each number by itself."]
+            scope = ["This holds for each number individually."]
         subject = (
-            "the numbers of records inside and outside, of which the share is made, are each"
+            "the counts of records inside and outside, from which the share is computed, are each"
             if isinstance(release.domain, Membership)
             else "a count is"
         )
-        sentence = (
-            f"With 95 % probability {subject} off by at most {bound:,}; "
-            f"with 99 % by at most {sure:,}."
-        )
+        likely_text = f"With 95% probability {subject} off by at most {bound:,}"
+        sentence = f"{likely_text}; with 99% by at most {sure:,}."
         return [sentence, *_set_to_zero(release), *scope]
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:
-        return ["For this mechanism no bound is known that does without the data."]
+        return ["No error bound is known for this mechanism that does not depend on the data."]
     person = release.unit.kind == "person" and release.contributions == 1
     row, rows = ("person", "people") if person else ("row", "rows")
     mean = statistic_spec(release.statistic.name).distance_bound == "mean"
     extra = " beyond those that the closest possible answer needs" if mean else ""
     return [
-        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{extra} "
-        "would have to join or leave to make this "
-        f"the exact answer; with 99 % at most {sure:,}.",
+        f"With 95% probability, adding or removing at most {likely:,} "
+        f"{row if likely == 1 else rows}{extra} would make this the exact answer; with 99%, at "
+        f"most {sure:,}.",
         *scope,
         public,
     ]

@@ -118,7 +118,7 @@ class Sensitivity:
     def at(self, k: int) -> float:
         """The largest local sensitivity among the data sets within distance k."""
         if k < 0:
-            raise DuffError(f"a distance is 0 or more, got {k!r}.")
+            raise DuffError(f"a distance must be 0 or more, got {k!r}.")
         return float(self.levels[min(k, len(self.levels) - 1)])
 
     def smooth(self, beta: Any) -> Any:

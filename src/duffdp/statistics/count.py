@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from duffdp._engines.requests import Engine, Inquiry, RecordCounts, ask
 from duffdp.domain import Presence, PublicSet
@@ -62,7 +62,7 @@ class CountSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_number(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         return [int(exact_counts(engine)[1].sum())]
 
     def own_domain(self, parameters: Parameters) -> Presence:

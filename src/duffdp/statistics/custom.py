@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from duffdp._engines.requests import Inquiry, ValueCounts, ask
 from duffdp._parameters import Choice
 from duffdp._steps import StepFunction, Windows
-from duffdp.domain import Domain
+from duffdp.domain import Domain, Ints
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.statistics.ladder import Statistic
@@ -34,9 +33,9 @@ class CustomStatistic(DistanceStatistic):
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         """The whole step function of each group."""
         counts = yield from ask(ValueCounts())
-        return Windows.of([self._steps(*group, scope.domain) for group in counts.split()])
+        return Windows.of([self._steps(*group, scope.candidates) for group in counts.split()])
 
-    def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
+    def _steps(self, index: Ints, count: Ints, domain: Domain) -> StepFunction:
         # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's
         # sums.
         repeated = zip(index.tolist(), count.tolist(), strict=True)
@@ -44,7 +43,8 @@ class CustomStatistic(DistanceStatistic):
         steps = self._statistic.steps(values, domain)
         if not isinstance(steps, StepFunction) or steps.domain != domain or steps.tail is not None:
             raise DuffError(
-                "steps(values, domain) must return a whole StepFunction on the domain that it got."
+                "steps(values, domain) must return a StepFunction for the whole domain that it "
+                "received."
             )
         steps.check()
         return steps
@@ -56,18 +56,18 @@ class CustomSpec(StatisticSpec):
     outputs = "grid or categories"
     can_be_planned = False
 
-    def __init__(self, statistic: Any) -> None:
+    def __init__(self, statistic: object) -> None:
         if isinstance(statistic, type) or not isinstance(statistic, Statistic):
             raise DuffError(
                 "statistic must be a name or an object with steps(values, domain), got "
                 f"{statistic!r:.60}. Pass for example duffdp.statistics.Median()."
             )
         if isinstance(statistic, Slope):
-            raise DuffError("the records of a slope are pairs. Call duffdp.slope(x, y, ...).")
+            raise DuffError("a slope needs pairs of records. Call duffdp.slope(x, y, ...).")
         self.name = str(getattr(statistic, "name", type(statistic).__name__))
         if self.name in REGISTRY:  # its facts would be told of this one
             raise DuffError(
-                f"{self.name!r} is the name of a statistic of the library. Give yours another one."
+                f"{self.name!r} is already the name of a statistic. Give yours another name."
             )
         self.allows_uneven_grid = bool(getattr(statistic, "uneven", False))
         self._utility = getattr(statistic, "utility", None)

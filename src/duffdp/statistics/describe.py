@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from duffdp._engines.requests import Engine
 from duffdp._parameters import Choice
@@ -47,7 +46,7 @@ def _columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
     return (OutputColumn("count", "count"), *means, *map(OutputColumn, QUANTILES))
 
 
-def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     assert isinstance(domain, Ordered)
     soft_counts, places = numbers[:2], numbers[2:]
     means = SOFT_MEAN.values(domain, soft_counts) if _has_mean(domain) else ()
@@ -90,7 +89,7 @@ class DescribeSpec(StatisticSpec):
             )
 
         def counts(domain: PublicSet, total: int) -> list[int]:
-            noise = interval.mechanism(totals.mechanism, interval.epsilon * totals.share)
+            noise = interval.noise(totals.mechanism, interval.epsilon * totals.share)
             sensitivity = sensitivity_of(totals, domain)
             tilts = noise.largest_tilts(sensitivity, rate)  # the first bounds the noise of the sum
             bound = Fraction(tilts[0], len(tilts))
@@ -98,7 +97,7 @@ class DescribeSpec(StatisticSpec):
             high = math.floor((total + bound) / sensitivity)
             return [max(0, count) for count in (round(Fraction(total, sensitivity)), low, high)]
 
-        def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
             soft_counts, places = numbers[:2], numbers[2:]
             means = mean.values(domain, soft_counts) if _has_mean(domain) else ()
             quantiles = values_inside_ends(domain, places)
@@ -106,8 +105,9 @@ class DescribeSpec(StatisticSpec):
 
         return replace(program, post_process=PostProcess(columns, values))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """Count, mean where candidates are evenly spaced, and quantiles."""
+        assert isinstance(domain, Ordered)
         count = int(exact_counts(engine)[1].sum())
         means = [mean_value(domain, *exact_integers(engine))] if isinstance(domain, Grid) else []
         quantiles = exact_quantiles(tuple(QUANTILES.values()), engine)

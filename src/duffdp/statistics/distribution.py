@@ -201,14 +201,14 @@ class DistributionSpec(StatisticSpec):
     choices = ("best",)
     shape = "distribution"
     no_interval_reason = (
-        "a distribution has a band around all of it. Pass confidence, how often that holds"
+        "a distribution has a confidence band instead. Pass confidence for the band"
     )
     can_be_planned = False
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         """A count of each candidate, or of cells that become narrower where records are."""
         epsilon, noise = settings.epsilon, "two-sided-geometric"
-        band = (parameters["confidence"], settings.contributions)
+        band = (BAND_CONFIDENCE.of(parameters), settings.contributions)
 
         def values(domain: PublicSet, numbers: Sequence[int]) -> list[NoisyCells]:
             if domain.size <= MAX_COUNTED_CANDIDATES:

@@ -21,16 +21,16 @@ def _read_bins(bins: Any) -> Bins | Fields | None:
 
 BINS: Parameter[Bins | Fields | None] = Parameter(
     name="bins",
-    help="The public edges of bins, rising: numbers, -inf, inf, or ISO dates; or @FILE.",
-    doc="The public edges of bins, rising: numbers (infinite ones too), dates or times; a `Bins`. "
-    "A bin holds its lower edge, the last one both.",
+    help="The public edges of bins in rising order: numbers, -inf, inf or ISO dates; or @FILE.",
+    doc="The public edges of bins in rising order: numbers (also infinite), dates or times; or a "
+    "`Bins`. Each bin includes its lower edge, and the last one also its upper edge.",
     example=[0, 18, 65, 120],
     default=None,
     convert=_read_bins,
     annotation="Iterable[Any] | None",
     kind="values",
     metavar="A,B,...",
-    label="edges, rising",
+    label="edges in rising order",
 )
 
 
@@ -86,8 +86,8 @@ class HistogramSpec(StatisticSpec):
     row_header = "of"
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
-        nonnegative, adds_up = parameters["nonnegative"], parameters["adds_up"]
-        zero_below = parameters["zero_below"]
+        nonnegative, adds_up = NONNEGATIVE.of(parameters), ADDS_UP.of(parameters)
+        zero_below = ZERO_BELOW.of(parameters)
 
         def values(domain: PublicSet, numbers: Sequence[int]) -> list[int]:
             if zero_below is not None:
@@ -104,13 +104,13 @@ class HistogramSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_cells(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
-        counts: list[Any] = exact_cells(engine, domain).tolist()
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        counts: list[int] = exact_cells(engine, domain).tolist()
         return counts
 
-    def checked(self, options: Parameters) -> dict[str, Any]:
+    def checked(self, options: Parameters) -> dict[str, object]:
         parameters = super().checked(options)
-        zero_below = parameters["zero_below"]
+        zero_below = ZERO_BELOW.of(parameters)
         for parameter, value in ((ADDS_UP, True), (NONNEGATIVE, False)):
             if zero_below is not None and parameters[parameter.name] is value:
                 raise DuffError(
@@ -120,8 +120,7 @@ class HistogramSpec(StatisticSpec):
         return parameters
 
     def own_domain(self, parameters: Parameters) -> PublicSet | None:
-        bins: Bins | Fields | None = parameters["bins"]
-        return bins
+        return BINS.of(parameters)
 
 
 SPECS = (HistogramSpec(),)

@@ -19,7 +19,7 @@ import numpy as np
 from duffdp._engines.requests import GroupedRanks, Inquiry, RanksNear, ask
 from duffdp._parameters import Q
 from duffdp._steps import StepFunction, Windows
-from duffdp.domain import Grid, Ints, Ordered
+from duffdp.domain import Grid, Ints, Ordered, PublicSet
 from duffdp.errors import DuffError
 from duffdp.statistics.program import Columns, DrawSpec, ProgramRun, ReleaseProgram
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS
@@ -93,25 +93,25 @@ class IntervalWidth(DistanceStatistic):
     unit = Fraction(1, STEPS_PER_RECORD)
 
     def __init__(
-        self, qs: Any, values: Any, *, failure_rate: Any, epsilon: Any, sides: Sides = "both"
+        self, qs: Any, values: object, *, failure_rate: Any, epsilon: Any, sides: Sides = "both"
     ) -> None:
         self.qs = tuple(map(Q.read, qs))
         self.values = np.array(values, dtype=np.int64)
         self.sides, self.failure_rate = sides, Fraction(failure_rate)
         self.epsilon = Fraction(epsilon)
 
-    def outputs(self, domain: Ordered) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """The indices of the list: the last widths cover the whole domain, whatever the factor."""
         doublings = (domain.size - 1).bit_length()
         return Grid(0, doublings + 1 + (6 if len(self.qs) > 1 else 0), 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The score of every width for the records of one group."""
         ranks = GroupedRanks.of_counts(counts_of(values, domain), domain.size)
         return self._windows([ranks] * len(self.qs), domain)[0]
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        limits = self._limits(scope.domain)
+        limits = self._limits(scope.ordered)
         targets, least = [], 0
         for q in self.qs:
             # Beyond this rank scores are at their limit.
@@ -120,7 +120,7 @@ class IntervalWidth(DistanceStatistic):
             least = max(least, reach)
         targets = [(q, max(reach, least + 1)) for q, reach in targets]
         ranks = yield from ask(RanksNear(tuple(targets), least))
-        return self._windows(ranks, scope.domain)
+        return self._windows(ranks, scope.ordered)
 
     def half_widths(self, domain: Ordered) -> Ints:
         """The half-width of each quantile (first axis) in each group, for every index."""
@@ -208,7 +208,7 @@ def _score_limits(epsilon: Fraction, failure_rate: Fraction, widths: int) -> _Sc
     steps_per_nat = 2 * STEPS_PER_RECORD / float(epsilon)
     if steps_per_nat * (widths + TAIL_NATS - math.log(failure_rate)) * 1e6 > MAX_SCORE_STEPS:
         raise DuffError(
-            f"the width of an interval cannot be drawn with an epsilon of {float(epsilon):g}. "
+            f"an interval cannot be drawn with so small an epsilon, {float(epsilon):g}. "
             "Pass a larger epsilon, or no interval."
         )
     offset = max(1, round(steps_per_nat * math.log(2)))
@@ -320,7 +320,7 @@ def followed_by_ends(
         ends = np.stack([values, values], axis=1)  # low and high of each quantile
         for draw, width, (index,) in zip(draws, widths, indices, strict=True):
             half_widths = np.take_along_axis(
-                width.half_widths(scope.domain), np.array(index)[None, :, None], axis=2
+                width.half_widths(scope.ordered), np.array(index)[None, :, None], axis=2
             )[:, :, 0]
             positions = list(draw.positions)
             if draw.sides != "high":

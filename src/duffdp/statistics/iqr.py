@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -84,17 +83,18 @@ class InterquartileRange(DistanceStatistic):
     rate = Fraction(1, 2)
     unit = Fraction(1)
 
-    def outputs(self, domain: Grid) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """All differences of two candidates."""
+        assert isinstance(domain, Grid)
         return domain.differences()
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: object, domain: Grid) -> StepFunction:
         """The distance of every candidate of `outputs(domain)`."""
         reach = _reach_of_counts(counts_of(values, domain), domain.size)
         return reach.steps(self.outputs(domain), reach.records + 2, self.rate)
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        domain: Grid = scope.domain
+        domain = scope.grid
         levels = math.ceil(min(max_distance + 1, MAX_IQR_LEVELS))
         ranks = yield from ask(RanksNear(tuple((q, 3 * levels // 4 + 2) for q in OUTER_QUARTILES)))
 
@@ -183,13 +183,13 @@ def _columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
     return (OutputColumn("iqr", "duration" if timed else "number"),)
 
 
-def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """Differences of two candidates, in the kind of the bounds."""
     assert isinstance(domain, Grid)
     return [domain.difference(number) for number in numbers]
 
 
-def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """The range between those that the ends of both quartiles leave possible."""
     assert isinstance(domain, Grid)
     value, *ends = numbers
@@ -198,7 +198,7 @@ def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]
     return _values(domain, (min(max(value, low), high), low, high))
 
 
-def _range_of_quartiles(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _range_of_quartiles(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """The range of two drawn quartiles between those that their ends leave possible."""
     first, third = sorted(numbers[:2])
     return _values_between_ends(domain, (third - first, *numbers[2:]))
@@ -242,7 +242,8 @@ class InterquartileRangeSpec(StatisticSpec):
         ends = end_draws(OUTER_QUARTILES, names, rate, 1 - share, interval)
         return value.beside(ends, PostProcess(columns, _values_between_ends))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         first, third = exact_quantiles(OUTER_QUARTILES, engine)
         return [domain.difference(third - first)]
 

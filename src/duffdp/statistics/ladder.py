@@ -46,7 +46,7 @@ class Statistic(Protocol):
     True
     """
 
-    def steps(self, values: Any, domain: Any) -> StepFunction:
+    def steps(self, values: object, domain: object) -> StepFunction:
         """The distance of every candidate of the domain."""
 
 
@@ -249,7 +249,7 @@ def _numeric(domain: Domain) -> Grid:
     return domain
 
 
-def _exact(number: Any, name: str) -> Fraction:
+def _exact(number: object, name: str) -> Fraction:
     if isinstance(number, np.generic):
         number = number.item()
     if (
@@ -264,7 +264,7 @@ def _exact(number: Any, name: str) -> Fraction:
     return Fraction(number)
 
 
-def _rung(number: Any) -> Fraction:
+def _rung(number: object) -> Fraction:
     rung = _exact(number, "sensitivities")
     if rung < 0:
         raise DuffError("sensitivities must be 0 or more, got a negative number.")

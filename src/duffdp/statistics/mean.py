@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from duffdp._engines.requests import (
 )
 from duffdp._parameters import Choice
 from duffdp._steps import StepFunction, Tail, Windows, nested
-from duffdp.domain import Grid, Ints, Ordered, PublicSet
+from duffdp.domain import Array, Grid, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
 from duffdp.statistics.noise_interval import around_ratio
@@ -40,9 +39,14 @@ from duffdp.statistics.program import (
 )
 from duffdp.statistics.records import counts_of, exact_integers
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope, TotalsStatistic
+from duffdp.statistics.statistic import (
+    HALF,
+    BaseStatistic,
+    DistanceStatistic,
+    Scope,
+    TotalsStatistic,
+)
 
-HALF = Fraction(1, 2)
 MAX_MEAN_LEVELS = 2**15  # beyond the closest candidate; the rest is left to the tail
 MAX_CLOSEST_LEVEL = 2**20  # changes within which the closest candidate is looked for
 # Shares of epsilon of a clipped mean: the number of records, the range, the rough mean and the sum.
@@ -92,7 +96,7 @@ class Mean(DistanceStatistic):
     rate = Fraction(1, 2)
     unit = Fraction(1)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: object, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
         return self._steps_of_ranks(
             GroupedRanks.of_counts(counts_of(values, domain), domain.size), domain
@@ -102,7 +106,7 @@ class Mean(DistanceStatistic):
         """The candidates up to `max_distance` beyond the distance of the closest one; the others
         are tails.
         """
-        domain: Grid = scope.domain
+        domain = scope.grid
         levels = math.ceil(min(max_distance + 1, MAX_MEAN_LEVELS))
         level_sums = LevelSums(Quantization(0, domain.size - 1))
         ends, sums = yield from ask_both(_ends(levels), level_sums)
@@ -232,14 +236,16 @@ class SoftCounts(TotalsStatistic):
         make = Quantization.squared if self.squares else Quantization
         return make(*(self.ends or (0, domain.size - 1)))
 
-    def totals(self, domain: Ordered) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """Both numbers of every group."""
+        assert isinstance(domain, Ordered)
         sums = yield from ask(LevelSums(self.levels(domain)))
         widest = self.sensitivity(domain)
         return [(group.levels, group.records * widest - group.levels) for group in sums]
 
-    def sensitivity(self, domain: Ordered) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The most by which one record moves both together; for a single candidate it is 1."""
+        assert isinstance(domain, Ordered)
         return max(1, self.levels(domain).top)
 
 
@@ -256,7 +262,7 @@ def mean_post_process(place: Callable[[Grid, Sequence[int]], Fraction]) -> PostP
     number, or where the caller chose the step, and for dates, the nearest candidate.
     """
 
-    def nearest(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    def nearest(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
         assert isinstance(domain, Grid)
         return [domain.value(math.floor(place(domain, numbers) + HALF))]
 
@@ -264,7 +270,7 @@ def mean_post_process(place: Callable[[Grid, Sequence[int]], Fraction]) -> PostP
         timed = isinstance(domain, Grid) and domain.timed
         return (OutputColumn("mean", "candidate" if timed else "average"),)
 
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
         assert isinstance(domain, Grid)
         if domain.timed:
             return nearest(domain, numbers)
@@ -288,13 +294,13 @@ class SumAround(TotalsStatistic):
     ends: Ends
     center: int
 
-    def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """The sum of every group."""
         sums = yield from ask(LevelSums(Quantization(*self.ends)))
         low = self.center - self.ends[0]
         return [(group.levels - group.records * low,) for group in sums]
 
-    def sensitivity(self, domain: Grid) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The most by which one record moves it."""
         return max(self.center - self.ends[0], self.ends[1] - self.center)
 
@@ -382,7 +388,7 @@ CLIPPED_MEAN = ReleaseProgram(
 )
 
 
-def mean_value(domain: Grid, index: Any, count: Any) -> Any:
+def mean_value(domain: Grid, index: Array, count: Array) -> object:
     """The exact mean of records: a number or, of dates and times, the nearest candidate; without
     records the middle of the bounds.
     """
@@ -399,8 +405,8 @@ class MeanSpec(StatisticSpec):
     interval_choices = ("best",)
     covers_population = True
     no_interval_reason = (
-        "what a clipped mean leaves out, and how far away a candidate at some distance lies, "
-        "depends on the data"
+        "the part that a clipped mean cuts off depends on the data, and so does the error of a "
+        "mean by distance"
     )
     distance_bound = "mean"
     baselines = "mean"
@@ -417,7 +423,8 @@ class MeanSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_ratio(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         return [mean_value(domain, *exact_integers(engine))]
 
     def step_rule(self, choice: Choice) -> StepRule:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from duffdp._engines.requests import (
 )
 from duffdp._parameters import Choice
 from duffdp._steps import StepFunction, Windows, filled, merged
-from duffdp.domain import Domain, Ints, Ordered
+from duffdp.domain import Domain, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.program import ReleaseProgram
 from duffdp.statistics.records import counts_of, exact_counts
@@ -28,8 +28,8 @@ from duffdp.statistics.statistic import DistanceStatistic, Scope
 MAX_LISTED_CANDIDATES = 2**16  # whose counts are fetched one by one, wherever records live
 #: Why values without an order have no interval.
 NO_ORDER = (
-    "nothing lies between two values without an order. Ask for a histogram, whose numbers have "
-    "one; distance_bound() of a mode says how many records would make it the exact one"
+    "values without an order have no interval. Use a histogram, whose counts have intervals, or "
+    "distance_bound() of a mode, its error as a number of records"
 )
 
 
@@ -74,7 +74,7 @@ class Mode(DistanceStatistic):
     def __init__(self, rate: Fraction | int = 1) -> None:
         self.rate = Fraction(rate)
 
-    def steps(self, values: Any, domain: Domain) -> StepFunction:
+    def steps(self, values: object, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
         return self._steps(*counts_of(values, domain).group(0), domain)
 
@@ -87,7 +87,7 @@ class Mode(DistanceStatistic):
 
     def listed_windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         counts = yield from ask(ValueCounts())
-        return Windows.of([self._steps(*group, scope.domain) for group in counts.split()])
+        return Windows.of([self._steps(*group, scope.candidates) for group in counts.split()])
 
     def _steps(self, index: Ints, count: Ints, domain: Domain) -> StepFunction:
         start, size, records = np.zeros((3, 2 * len(index) + 1), dtype=np.int64)
@@ -139,8 +139,9 @@ class ModeSpec(StatisticSpec):
         rate = Fraction(1, 2) if settings.choice == "duff" else Fraction(1)
         return ReleaseProgram.by_distance(Mode(rate), self.name, settings.choice)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """The first of several."""
+        assert isinstance(domain, Domain)
         index, count = exact_counts(engine)
         return [domain.value(int(index[count.argmax()]) if len(index) else 0)]
 

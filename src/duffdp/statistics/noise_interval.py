@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, localcontext
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
@@ -28,14 +28,11 @@ Rational = int | Fraction
 
 def largest_noise(draw: DrawSpec, interval: IntervalSpec, domain: PublicSet, count: int = 1) -> int:
     """The noise that one of so many numbers does not exceed, up to its failure rate."""
-    noise = interval.mechanism(draw.mechanism, interval.epsilon * draw.share)
+    noise = interval.noise(draw.mechanism, interval.epsilon * draw.share)
     sensitivity, confidence = sensitivity_of(draw, domain), 1 - interval.failure_rate_each(count)
-    bound: int = (
-        noise.largest_noise(sensitivity, confidence)
-        if interval.summands == 1
-        else noise.largest_noise_of_sum(sensitivity, interval.summands, confidence)
-    )
-    return bound
+    if interval.summands == 1:
+        return noise.largest_noise(sensitivity, confidence)
+    return noise.largest_noise_of_sum(sensitivity, interval.summands, confidence)
 
 
 def sensitivity_of(draw: DrawSpec, domain: PublicSet) -> int:
@@ -59,7 +56,7 @@ def around_number(program: ReleaseProgram, interval: IntervalSpec) -> ReleasePro
         (value,) = (number_column,) if post_process is None else post_process.columns(domain)
         return value.with_ends()
 
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
         (number,) = numbers
         noise = largest(domain)
         possible = ([number], [number - noise], [number + noise])
@@ -87,7 +84,8 @@ def around_cells(program: ReleaseProgram, interval: IntervalSpec) -> ReleaseProg
 
     def values(domain: PublicSet, numbers: Sequence[int]) -> list[int]:
         noise, released = largest(domain), []
-        for number, value in zip(numbers, post_process.values(domain, numbers), strict=True):
+        counts = cast(Sequence[int], post_process.values(domain, numbers))
+        for number, value in zip(numbers, counts, strict=True):
             low, high = max(0, number - noise), max(0, number + noise)
             released += [value, min(low, value), max(high, value)]
         return released
@@ -111,16 +109,13 @@ def ratio_post_process(
 
     @cache
     def ratio_ends(domain: PublicSet) -> RatioEnds:
-        noise = interval.mechanism(draw.mechanism, interval.epsilon * draw.share)
+        noise = interval.noise(draw.mechanism, interval.epsilon * draw.share)
         sensitivity, count = sensitivity_of(draw, domain), interval.summands
 
         def tilts(failure_rate: Fraction) -> Sequence[int]:
-            bounds: Sequence[int] = (
-                noise.largest_tilts(sensitivity, failure_rate)
-                if count == 1
-                else noise.largest_tilts_of_sum(sensitivity, count, failure_rate)
-            )
-            return bounds
+            if count == 1:
+                return noise.largest_tilts(sensitivity, failure_rate)
+            return noise.largest_tilts_of_sum(sensitivity, count, failure_rate)
 
         return RatioEnds(tilts, sensitivity, interval)
 
@@ -239,7 +234,7 @@ def _between(
         (value,) = post_process.columns(domain)
         return value.with_ends()
 
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
         (value,), (column,) = post_process.values(domain, numbers), post_process.columns(domain)
         return around_value(domain, column, value, ends(domain, numbers))
 
@@ -248,8 +243,8 @@ def _between(
 
 
 def around_value(
-    domain: PublicSet, column: OutputColumn, value: Any, ends: Ends | None
-) -> list[Any]:
+    domain: PublicSet, column: OutputColumn, value: object, ends: Ends | None
+) -> list[object]:
     """A value with both ends, moved to hold it; where nothing is possible, the value itself."""
     if ends is None:
         return [value] * 3

@@ -13,7 +13,7 @@ import numpy as np
 
 from duffdp._engines.requests import Inquiry, Ranks, RanksNear, ask
 from duffdp._steps import StepFunction, Windows, merged
-from duffdp.domain import Array, Grid, Ints
+from duffdp.domain import Array, Grid, Ints, PublicSet
 from duffdp.statistics.program import NOT_DRAWN
 from duffdp.statistics.statistic import STEPS_PER_RECORD, DistanceStatistic, Scope
 
@@ -117,7 +117,7 @@ class PrivateRange(DistanceStatistic):
     unit = Fraction(1, STEPS_PER_RECORD)
 
     @classmethod
-    def after_count(cls, count: int, domain: Grid, epsilon: Fraction) -> PrivateRange | None:
+    def after_count(cls, count: int, domain: PublicSet, epsilon: Fraction) -> PrivateRange | None:
         """The range for a noisy count, with the widths that would not come out by chance; None if
         that is the whole range alone.
         """
@@ -126,7 +126,7 @@ class PrivateRange(DistanceStatistic):
         fitting = 2 * (domain.size - 1).bit_length() + 1  # no narrower than the grid
         return _offered(nats, fitting, epsilon)
 
-    def outputs(self, domain: Grid) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """The intervals of all widths, one after the other."""
         return RANGE_CANDIDATES
 

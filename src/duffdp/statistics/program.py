@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from duffdp._parameters import Choice
 from duffdp.domain import PublicSet
@@ -121,7 +121,7 @@ class PostProcess:
     """
 
     columns: Callable[[PublicSet], tuple[OutputColumn, ...]]
-    values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
+    values: Callable[[PublicSet, Sequence[int]], Sequence[object]]
     on_step: PostProcess | None = None
     independent: bool = False
 

@@ -22,7 +22,7 @@ from duffdp._engines.requests import (
 )
 from duffdp._parameters import EPSILON, Choice, Q
 from duffdp._steps import StepFunction, Windows, merged
-from duffdp.domain import Grid, Ints, Ordered
+from duffdp.domain import Grid, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
 from duffdp.statistics.count import Count
@@ -44,7 +44,7 @@ from duffdp.statistics.quantile_interval import (
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
+from duffdp.statistics.statistic import HALF, BaseStatistic, DistanceStatistic, Scope
 
 Ends = tuple[int, int]
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
@@ -110,7 +110,7 @@ class Quantile(RankDistances, DistanceStatistic):
     [2, 0, 1, 2, 3, 5]
     """
 
-    rate = Fraction(1, 2)
+    rate, unit = HALF, Fraction(1)
     uneven = True  # candidates need no even spacing: their order is all that counts
 
     def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
@@ -127,9 +127,10 @@ class Quantile(RankDistances, DistanceStatistic):
         # inside + 1.
         self._rank_shift = 0 if 0 < p < m else inside if p == m else -inside - 1
         self._largest = max(p, m - p)
-        self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
+        if utility == "rank":
+            self.unit = Fraction(1, self._largest)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         ranks = GroupedRanks.of_counts(counts_of(values, domain), domain.size)
         runs = self.windows_of(ranks, domain)[0]
@@ -148,11 +149,11 @@ class Quantile(RankDistances, DistanceStatistic):
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
         request = self._ranks_near(max_distance)
         (ranks,) = yield from ask(request)
-        windows = self.windows_of(ranks, scope.domain)
+        windows = self.windows_of(ranks, scope.ordered)
         if self.utility == "rank" and _misses_a_gap(windows):
             # Tied records may be further from it than the gap after them, which lies outside.
             (ranks,) = yield from ask(_past_ties(request, ranks))
-            windows = self.windows_of(ranks, scope.domain)
+            windows = self.windows_of(ranks, scope.ordered)
         return windows
 
     def _distances(self, cumulative: Ints, total: Ints) -> tuple[Ints, Ints]:
@@ -237,7 +238,7 @@ class Median(Quantile):
     """
 
     def __init__(self, utility: str = "distance") -> None:
-        super().__init__(Fraction(1, 2), utility)
+        super().__init__(HALF, utility)
 
 
 class Extreme(DistanceStatistic):
@@ -285,7 +286,7 @@ class Extreme(DistanceStatistic):
         self.q, self.epsilon = Q.read(q), EPSILON.read(epsilon)
         if self.q not in (0, 1):
             raise DuffError(
-                Argument("q"), f" must be 0 or 1, got {q!r:.40}. Use Quantile for others."
+                Argument("q"), f" must be 0 or 1, got {q!r:.40}. Use Quantile for other values."
             )
 
     def inside(self, domain: Ordered) -> int:
@@ -293,12 +294,12 @@ class Extreme(DistanceStatistic):
         nats = math.log(domain.size / BEYOND_ALL_RECORDS)
         return max(0, math.ceil(nats / float(self.rate * self.epsilon)) - 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         return self._target(domain).steps(values, domain)
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        return self._target(scope.domain).windows(scope, max_distance)
+        return self._target(scope.ordered).windows(scope, max_distance)
 
     def _target(self, domain: Ordered) -> Quantile:
         return Quantile(self.q, "signed", self.inside(domain))
@@ -330,11 +331,11 @@ class ClampedQuantile(Quantile):
         super().__init__(q, "signed")
         self.ends = ends
 
-    def outputs(self, domain: Ordered) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """The candidates of the interval."""
         return Grid(0, self.ends[1] - self.ends[0], 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the interval."""
         index, count = counts_of(values, domain).group(0)
         clamped = np.clip(np.repeat(index, count), *self.ends) - self.ends[0]
@@ -492,7 +493,7 @@ class MedianSpec(StatisticSpec):
     baselines = "quantile"
 
     def _q(self, parameters: Parameters) -> Fraction:
-        return Fraction(1, 2)
+        return HALF
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         return quantile_program(self._q(parameters), self.name, settings)
@@ -506,7 +507,8 @@ class MedianSpec(StatisticSpec):
         columns = OutputColumn(self.name).with_ends()
         return replace(program, post_process=PostProcess(lambda _: columns, value_between_ends))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Ordered)
         (index,) = exact_quantiles((self._q(parameters),), engine)
         return [domain.value(index)]
 
@@ -522,8 +524,7 @@ class QuantileSpec(MedianSpec):
     examples = ({"q": 0.9}, {"q": 0})
 
     def _q(self, parameters: Parameters) -> Fraction:
-        q: Fraction = parameters["q"]
-        return q
+        return Q.of(parameters)
 
     def title(self, parameters: Parameters) -> str:
         return f"Quantile {parameters['q']}"
@@ -532,7 +533,7 @@ class QuantileSpec(MedianSpec):
         return "Quantiles"
 
     def for_parameters(self, parameters: Parameters) -> tuple[str, Parameters]:
-        q = parameters["q"]
+        q = parameters["q"]  # as it was passed
         if not isinstance(q, list | tuple):
             return self.name, parameters
         return (self.name, {"q": q[0]}) if len(q) == 1 else ("quantiles", {"qs": tuple(q)})

@@ -97,7 +97,7 @@ def end_draws(
     return tuple(draw(q, name, side) for q, name in pairs for side in SIDES)
 
 
-def value_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def value_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """A value and its two ends; the value is moved between them."""
     assert isinstance(domain, Ordered)
     value, *ends = numbers
@@ -105,7 +105,7 @@ def value_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     return [domain.value(number) for number in (min(max(value, low), high), low, high)]
 
 
-def values_inside_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def values_inside_ends(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """Each value and its ends, from all values and then all ends: values stay sorted, and ends are
     moved to hold them.
     """
@@ -184,17 +184,17 @@ class IntervalEnd(DistanceStatistic):
         _check_epsilon(self.q, self.epsilon, self.failure_rate, covers)
         self.unit = Fraction(1, _max_distance_change(self.q, covers))
 
-    def outputs(self, domain: Ordered) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """The indices of the candidates, and of the safe end."""
         return Grid(0, min(domain.size, MAX_GRID_SIZE - 1), 1)
 
-    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+    def steps(self, values: object, domain: Ordered) -> StepFunction:
         """The distance of every candidate, and of the safe end."""
         ranks = GroupedRanks.of_counts(counts_of(values, domain), domain.size)
         return self._with_safe_end(ranks, domain)[0]
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        offset = self.offset(scope.domain)
+        offset = self.offset(scope.ordered)
         aim, _ = offset.at(scope.max_records)  # a guess, for speed alone
         reach = math.ceil((max_distance * offset.max_change + aim) / offset.steps_per_rank) + 2
         min_reach = math.ceil(
@@ -202,7 +202,7 @@ class IntervalEnd(DistanceStatistic):
         )
         request = RanksNear(((self.q, min(reach, MAX_WINDOW_RANKS)),), min_reach)
         (ranks,) = yield from ask(request)
-        return self._with_safe_end(ranks, scope.domain)
+        return self._with_safe_end(ranks, scope.ordered)
 
     def offset(self, domain: Ordered) -> EndpointOffset:
         """Distance of its aim from the quantile."""

@@ -10,16 +10,20 @@ from typing import Any
 
 from duffdp._engines.requests import (
     Engine,
+    GroupedCounts,
     GroupedRanks,
     Inquiry,
     Ranks,
     RanksNear,
+    Request,
     ValueCounts,
+    ask,
+    ask_both,
 )
 from duffdp._evidence import RankProfiles
 from duffdp._parameters import QS, Choice, share_text
 from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
-from duffdp.domain import Ints, Ordered
+from duffdp.domain import Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
 from duffdp.statistics.program import (
@@ -107,7 +111,9 @@ class Quantiles(BaseStatistic):
             nats = count * math.log1p(scope.max_records * epsilon / count) + NEGLIGIBLE_NATS
             reach = min(math.ceil(2 * nats / epsilon) + 1, MAX_PROFILE_RANKS)
         few_groups = scope.groups < MIN_GROUPED_COLUMNS
-        request: ValueCounts | RanksNear = RanksNear(tuple((q, reach) for q in qs), min_reach=0)
+        request: Request[GroupedCounts | list[GroupedRanks]] = RanksNear(
+            tuple((q, reach) for q in qs), min_reach=0
+        )
         if (4 * reach * count > scope.max_records and few_groups) or (
             count > FEW_QUANTILES and scope.max_records <= SORTABLE_RECORDS
         ):
@@ -115,10 +121,12 @@ class Quantiles(BaseStatistic):
         first, size = 0, scope.domain.size
         cells: Sequence[Ints] = ()
         if self.ends is None:
-            (answer,) = yield (request,)
+            answer = yield from ask(request)
         else:
-            answer, cells = yield (request, end_cells(self.ends))
-        ranks = [GroupedRanks.of_counts(answer, size)] if request == ValueCounts() else answer
+            answer, cells = yield from ask_both(request, end_cells(self.ends))
+        ranks = (
+            [GroupedRanks.of_counts(answer, size)] if isinstance(answer, GroupedCounts) else answer
+        )
         by_group = list(zip(*(target_ranks.split() for target_ranks in ranks), strict=True))
         if self.ends is not None:
             first, size = self.ends[0], self.ends[1] - self.ends[0] + 1
@@ -230,7 +238,7 @@ class QuantilesSpec(StatisticSpec):
     covers_population = True
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
-        qs: tuple[Fraction, ...] = parameters["qs"]
+        qs = QS.of(parameters)
         program = quantiles_program(qs, settings)
         extremes = {0, 1} & set(qs) and len(qs) > 1
         if settings.choice == "best" and len(qs) <= MAX_QUANTILES_WITH_SIZE and not extremes:
@@ -238,7 +246,8 @@ class QuantilesSpec(StatisticSpec):
         # Quantiles that were drawn one by one are sorted, and a count before them is dropped.
         columns = tuple(OutputColumn(share_text(q)) for q in qs)
 
-        def values(domain: Any, numbers: Sequence[int]) -> list[Any]:
+        def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
+            assert isinstance(domain, Ordered)
             return [domain.value(i) for i in sorted(numbers[-len(qs) :])]
 
         return replace(program, post_process=PostProcess(lambda _: columns, values))
@@ -247,25 +256,26 @@ class QuantilesSpec(StatisticSpec):
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
         """Every value between two ends, which are moved to hold it."""
-        qs: tuple[Fraction, ...] = parameters["qs"]
+        qs = QS.of(parameters)
         names = tuple(map(share_text, qs))
         values = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
         columns = tuple(column for name in names for column in OutputColumn(name).with_ends())
 
-        def inside_ends(domain: Any, numbers: Sequence[int]) -> list[Any]:
+        def inside_ends(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
             return values_inside_ends(domain, numbers[-3 * len(qs) :])
 
         program = around_quantiles(values, qs, names, interval)
         return replace(program, post_process=PostProcess(lambda _: columns, inside_ends))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
-        return [domain.value(index) for index in exact_quantiles(parameters["qs"], engine)]
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Ordered)
+        return [domain.value(index) for index in exact_quantiles(QS.of(parameters), engine)]
 
     def step_rule(self, choice: Choice) -> StepRule:
         return "order"
 
     def title(self, parameters: Parameters) -> str:
-        return f"Quantiles {', '.join(map(str, parameters['qs']))}"
+        return f"Quantiles {', '.join(map(str, QS.of(parameters)))}"
 
     def label(self, column: str) -> str:
         return f"quantile({column})"

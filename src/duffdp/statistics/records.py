@@ -8,24 +8,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from duffdp._engines.arrays import array_engine, read_array, value_counts
 from duffdp._engines.requests import Engine, GroupedCounts, Inquiry, ValueCounts, ask, run_inquiry
-from duffdp.domain import Ints, PublicSet
+from duffdp.domain import Array, Ints, PublicSet
 
 Result = TypeVar("Result")
 ONE_GROUP = np.zeros(1, dtype=np.int64)
 
 
-def counts_of(values: Any, domain: PublicSet) -> GroupedCounts:
+def counts_of(values: object, domain: PublicSet) -> GroupedCounts:
     """Distinct indices with their counts, as those of one group."""
     return GroupedCounts.join([value_counts(values, domain)])
 
 
-def answer_records(inquiry: Inquiry[Result], values: Any, domain: PublicSet) -> Result:
+def answer_records(inquiry: Inquiry[Result], values: object, domain: PublicSet) -> Result:
     """Run an inquiry about records that a caller holds, as one group."""
     return run_inquiry(inquiry, array_engine(read_array(values), domain), ONE_GROUP)
 
@@ -35,7 +35,7 @@ def exact_counts(engine: Engine) -> tuple[Ints, Ints]:
     return run_inquiry(ask(ValueCounts()), engine, ONE_GROUP).group(0)
 
 
-def exact_integers(engine: Engine) -> tuple[Any, Any]:
+def exact_integers(engine: Engine) -> tuple[Array, Array]:
     """Distinct indices and their counts as integers of Python, whose products do not overflow."""
     index, count = exact_counts(engine)
     return index.astype(object), count.astype(object)

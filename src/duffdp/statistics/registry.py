@@ -117,7 +117,7 @@ def check_parameter_names(spec: StatisticSpec, names: Container[str]) -> None:
             continue
         if name in names:
             raise DuffError(
-                *(Argument(name), f" goes with {', '.join(owners)} and with no other statistic, "),
+                *(Argument(name), f" is only valid for {', '.join(owners)}, "),
                 f"got it for {spec.name}. Leave it out.",
             )
         example = next(one.example for one in spec.parameters if one.name == name)

@@ -21,10 +21,10 @@ def _read_values(values: Any) -> Categories | None:
     try:
         return Categories(values)
     except BoundsError as error:
-        raise BoundsError(f"values of a share: {error}") from None
+        raise error.about_other("categories", "values") from None
 
 
-def _read_between(between: Any) -> Bins | None:
+def _read_between(between: object) -> Bins | None:
     if between is None:
         return None
     fix = (
@@ -32,34 +32,35 @@ def _read_between(between: Any) -> Bins | None:
         *(Argument("between", (0, 18)), "."),
     )
     if not isinstance(between, list | tuple) or len(between) != 2:
-        raise BoundsError(Argument("between"), f" has two ends, got {between!r:.60}.", *fix)
+        raise BoundsError(Argument("between"), f" must have two ends, got {between!r:.60}.", *fix)
     try:
         return Bins(between)
     except BoundsError:
         raise BoundsError(
             Argument("between"),
-            f" must rise from end to end, got {between!r:.60}.",
+            f" must have the smaller end first, got {between!r:.60}.",
             *fix,
         ) from None
 
 
 SHARE_VALUES: Parameter[Categories | None] = Parameter(
     name="values",
-    help="The public values that a record is among; or @FILE, one per line.",
-    doc="The public values that a record is among; instead of `between`.",
+    help="The public values whose share is released; or @FILE with one per line.",
+    doc="The public values whose share is released; instead of `between`.",
     example=["yes"],
     default=None,
     convert=_read_values,
     annotation="Iterable[Any] | None",
     kind="list",
     metavar="A,B,...",
-    label="or these values",
+    label="values in this list",
 )
 BETWEEN: Parameter[Bins | None] = Parameter(
     name="between",
-    help="Two public ends, both included: numbers (-inf, inf too) or ISO dates.",
-    doc="Two public ends, both included: numbers (infinite ones too), dates or times; instead of "
-    "`values`.",
+    help="Release the share of values from LOWER to UPPER, both included: numbers (also -inf, inf) "
+    "or ISO dates.",
+    doc="Release the share of values between two public ends, both included: numbers (also "
+    "infinite), dates or times; instead of `values`.",
     example=(0, 18),
     default=None,
     convert=_read_between,
@@ -101,13 +102,13 @@ class ShareSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_ratio(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """One half without records."""
         inside, outside = exact_cells(engine, domain).tolist()
         return [inside / (inside + outside) if inside + outside else 0.5]
 
     def own_domain(self, parameters: Parameters) -> Membership:
-        values, between = parameters["values"], parameters["between"]
+        values, between = SHARE_VALUES.of(parameters), BETWEEN.of(parameters)
         if (values is None) == (between is None):
             passed = "neither" if values is None else "both"
             raise DuffError(
@@ -121,7 +122,9 @@ class ShareSpec(StatisticSpec):
                 Argument("between", (0, 18)),
                 ".",
             )
-        return Membership(between if values is None else values)
+        members = between if values is None else values
+        assert members is not None
+        return Membership(members)
 
 
 SPECS = (ShareSpec(),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -101,7 +101,7 @@ class Slope(DistanceStatistic):
         as tails.
         """
         groups = yield from ask(PairRecords())
-        return Windows.of([self._window(pairs, scope.domain, max_distance) for pairs in groups])
+        return Windows.of([self._window(pairs, scope.grid, max_distance) for pairs in groups])
 
     def _window(self, pairs: Pairs, domain: Grid, max_distance: float) -> StepFunction:
         slopes = PairSlopes(pairs, domain)
@@ -173,14 +173,15 @@ def check_candidates(domain: PublicSet) -> None:
     """Refuse candidates that are no numbers, or that doubles cannot tell apart well enough."""
     if not isinstance(domain, Grid) or domain.timed:
         raise BoundsError(
-            f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example ",
+            f"the bounds of a slope must be two numbers, got {domain!r:.80}. Pass for example ",
             Argument("bounds", (-10, 10)),
             ".",
         )
     largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
     if largest > LARGEST_NUMBER or domain.spacing < MIN_SLOPE_STEP:
         raise BoundsError(
-            "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
+            "the bounds of a slope must be within 2**300 of 0, with a step of at least 2**-250, "
+            "got "
             f"{domain!r:.80}. Pass x and y in other units."
         )
     if float(largest) > MAX_STEPS_FROM_ZERO * domain.spacing:
@@ -470,8 +471,7 @@ class SlopeSpec(StatisticSpec):
     parameters = (X, Y)
     of_pairs = True
     no_interval_reason = (
-        "one row is in many pairs, and how their slopes lie around the median is private. Ask for "
-        "quantiles of either column"
+        "the distribution of the slopes of pairs is private. Use quantiles of either column"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
@@ -482,8 +482,9 @@ class SlopeSpec(StatisticSpec):
         draw = DrawSpec(balance, "permute-and-flip", (self.name,), utility="balance")
         return ReleaseProgram((draw,))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """The candidate in the middle of those that divide the slopes of all pairs best."""
+        assert isinstance(domain, Grid)
         windows = run_inquiry(Slope("balance").windows(Scope(domain), 1.0), engine, ONE_GROUP)
         steps = windows[0]
         best = int(steps.distance.argmin())
@@ -493,7 +494,7 @@ class SlopeSpec(StatisticSpec):
         check_candidates(domain)
 
     def title(self, parameters: Parameters) -> str:
-        return f"Slope of {parameters['y']} over {parameters['x']}" if parameters else "Slope"
+        return f"Slope of {Y.of(parameters)} over {X.of(parameters)}" if parameters else "Slope"
 
 
 SPECS = (SlopeSpec(),)

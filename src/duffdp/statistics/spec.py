@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from duffdp._engines.requests import Engine
 from duffdp._parameters import Choice, Covers, Parameter
@@ -14,7 +14,7 @@ from duffdp.domain.default_step import StepRule
 from duffdp.statistics.program import ReleaseProgram
 
 #: Checked parameters of a statistic, by name.
-Parameters = Mapping[str, Any]
+Parameters = Mapping[str, object]
 #: Form of a release without groups.
 Shape = Literal["value", "list", "dictionary", "distribution"]
 
@@ -34,6 +34,24 @@ class DrawSettings(NamedTuple):
         return self._replace(epsilon=self.epsilon * share)
 
 
+class NoiseBounds(Protocol):
+    """Protocol of noise whose size is known, which confidence intervals follow from."""
+
+    def largest_noise(self, sensitivity: int, confidence: Fraction, /) -> int:
+        """The noise of one number that is not exceeded with this probability."""
+
+    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction, /) -> int:
+        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
+
+    def largest_tilts(self, sensitivity: int, miss: Fraction, /) -> Sequence[int]:
+        """Bound on the noise of a ratio of two numbers."""
+
+    def largest_tilts_of_sum(
+        self, sensitivity: int, count: int, miss: Fraction, /
+    ) -> Sequence[int]:
+        """Bound on the noise of a ratio of two sums of `count` numbers."""
+
+
 class IntervalSpec(NamedTuple):
     """Guarantee of the confidence intervals of one group, and the epsilon for it."""
 
@@ -41,7 +59,7 @@ class IntervalSpec(NamedTuple):
     covers: Covers
     simultaneous: bool
     epsilon: Fraction  # that a row may cost
-    mechanism: Callable[[str, Fraction], Any]  # by its name, with an epsilon
+    noise: Callable[[str, Fraction], NoiseBounds]  # of a mechanism, by its name and its epsilon
     summands: int = 1  # groups whose drawn numbers were added up
 
     def failure_rate_each(self, count: int) -> Fraction:
@@ -114,7 +132,7 @@ class StatisticSpec(ABC):
         """The draws with confidence intervals: each value is followed by its two ends."""
         raise NotImplementedError
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """The values of one group of records without noise: not private, for planning."""
         raise NotImplementedError
 
@@ -151,7 +169,7 @@ class StatisticSpec(ABC):
         """The names of its own parameters."""
         return tuple(parameter.name for parameter in self.parameters)
 
-    def checked(self, options: Parameters) -> dict[str, Any]:
+    def checked(self, options: Parameters) -> dict[str, object]:
         """Its own parameters, checked; defaults for those that are left out."""
         return {parameter.name: parameter.read_from(options) for parameter in self.parameters}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class Stars(GraphCount):
 
     Utility
     -------
-    Errs by about 2 LS(0) / epsilon, where LS(0) is about `2 C(d, k-1)` for the largest degree d.
+    The error is about 2 LS(0) / epsilon. LS(0) is about `2 C(d, k-1)` for the largest degree d.
 
     Runtime
     -------
@@ -72,7 +71,7 @@ class Stars(GraphCount):
         """The number of k-stars of the complete graph."""
         return self.nodes * comb(self.nodes - 1, self.k)
 
-    def ladder(self, values: Any) -> CountLadder:
+    def ladder(self, values: object) -> CountLadder:
         """The number of k-stars, up to `largest`, and its local sensitivities: not private."""
         graph = read_edges(values)
         degrees, frequency = np.unique(graph.degree, return_counts=True)
@@ -125,7 +124,7 @@ class StarsSpec(GraphCountSpec):
     examples = ({"nodes": 4, "k": 2},)
 
     def statistic(self, parameters: Parameters) -> Stars:
-        return Stars(parameters["nodes"], parameters["k"])
+        return Stars(NODES.of(parameters), STAR_EDGES.of(parameters))
 
     def title(self, parameters: Parameters) -> str:
         return f"{parameters['k']}-stars"

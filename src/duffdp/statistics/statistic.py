@@ -11,18 +11,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duffdp._engines.requests import Inquiry
 from duffdp._evidence import Evidence, Totals
 from duffdp._steps import Windows
-from duffdp.domain import Domain, PublicSet
+from duffdp.domain import Domain, Grid, Ordered, PublicSet
 from duffdp.statistics.records import answer_records
 
 # Candidates that weigh less than this many nats all together are left to the tail of a window,
 # which is visited about once in 160,000 draws.
 TAIL_NATS = 12.0
 STEPS_PER_RECORD = 64  # of scores that cost fractions of a record
+HALF = Fraction(1, 2)
 
 
 class Scope(NamedTuple):
@@ -31,9 +32,27 @@ class Scope(NamedTuple):
     statistics: programs never see it.
     """
 
-    domain: Any
+    domain: PublicSet
     groups: int = 1
     max_records: int = 10**8
+
+    @property
+    def grid(self) -> Grid:
+        """The domain of a statistic that needs evenly spaced candidates."""
+        assert isinstance(self.domain, Grid)
+        return self.domain
+
+    @property
+    def ordered(self) -> Ordered:
+        """The domain of a statistic that needs candidates in order."""
+        assert isinstance(self.domain, Ordered)
+        return self.domain
+
+    @property
+    def candidates(self) -> Domain:
+        """The domain of a statistic that needs candidates."""
+        assert isinstance(self.domain, Domain)
+        return self.domain
 
 
 class BaseStatistic(ABC):
@@ -55,10 +74,10 @@ class DistanceStatistic(BaseStatistic):
     rate: Fraction
     unit: Fraction
 
-    def outputs(self, domain: Any) -> Domain:
+    def outputs(self, domain: PublicSet) -> Domain:
         """The candidates, for records that are read on this domain."""
-        candidates: Domain = domain
-        return candidates
+        assert isinstance(domain, Domain)
+        return domain
 
     @abstractmethod
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
@@ -80,18 +99,18 @@ class TotalsStatistic(BaseStatistic):
     """A statistic that consists of whole numbers with noise."""
 
     @abstractmethod
-    def totals(self, domain: Any) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """The numbers of every group."""
 
     @abstractmethod
-    def sensitivity(self, domain: Any) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The most by which one record moves all numbers of its group together."""
 
     def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Totals]:
         numbers = yield from self.totals(scope.domain)
         return Totals(numbers, self.sensitivity(scope.domain))
 
-    def of_records(self, values: Any, domain: PublicSet) -> tuple[int, ...]:
+    def of_records(self, values: object, domain: PublicSet) -> tuple[int, ...]:
         """The numbers for records in the caller's memory, without noise: not private."""
         (numbers,) = answer_records(self.totals(domain), values, domain)
         return numbers

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from duffdp._engines.requests import Engine, Inquiry, LevelSums, Quantization, ask
 from duffdp.domain import Grid, PublicSet
@@ -62,16 +61,18 @@ class Sum(TotalsStatistic):
 
     ends: Ends | None = None
 
-    def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """The sum of every group, in units."""
+        assert isinstance(domain, Grid)
         ends = self.ends or (0, domain.size - 1)
         sums = yield from ask(LevelSums(Quantization(*ends)))
         lowest, step = domain.units
         low = lowest + ends[0] * step
         return [(group.records * low + group.levels * step,) for group in sums]
 
-    def sensitivity(self, domain: Grid) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The most by which one record moves it, in units."""
+        assert isinstance(domain, Grid)
         lowest, step = domain.units
         return max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))
 
@@ -93,7 +94,7 @@ def _within_private_range(draws: Sequence[DrawSpec], scope: Scope, epsilon: Frac
     return columns
 
 
-def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
     """A number of units as a number of the kind of the bounds."""
     assert isinstance(domain, Grid)
     return [domain.multiple(numbers[0])]
@@ -122,7 +123,7 @@ class SumSpec(StatisticSpec):
     name = "sum"
     choices = ("best", "clipped")
     interval_choices = ("best",)
-    no_interval_reason = "what a clipped sum leaves out depends on the data"
+    no_interval_reason = "the part that a clipped sum cuts off depends on the data"
     additive = True
     baselines = "sum"
 
@@ -136,7 +137,8 @@ class SumSpec(StatisticSpec):
     ) -> ReleaseProgram:
         return around_number(self.program(parameters, settings), interval)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         index, count = exact_integers(engine)
         low, step = domain.units
         return [domain.multiple(int(count.sum()) * low + int((index * count).sum()) * step)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from duffdp._engines.requests import Engine, Inquiry
 from duffdp._evidence import Totals
 from duffdp._parameters import TOP_K, Choice
-from duffdp.domain import PublicSet
+from duffdp.domain import Domain, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, BoundsError, DuffError
 from duffdp.statistics.cells import Cells, exact_cells
@@ -74,27 +74,29 @@ class TopSpec(StatisticSpec):
         """All counts get noise for one epsilon, and the order costs no more; the first place alone
         is the mode, which needs less.
         """
-        k: int = parameters["k"]
+        k = TOP_K.of(parameters)
         columns = tuple(f"top_{place}" for place in range(1, k + 1))
         if k == 1:
             return ReleaseProgram.by_distance(Mode(1), columns[0], settings.choice)
         return ReleaseProgram((DrawSpec(Top(k), "noisy-ranking", columns),))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
         """The first candidates come first among equals."""
+        assert isinstance(domain, Domain)
         order = np.argsort(-exact_cells(engine, domain), kind="stable")
-        return [domain.value(place) for place in order[: parameters["k"]].tolist()]
+        return [domain.value(place) for place in order[: TOP_K.of(parameters)].tolist()]
 
     def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:
-        if parameters["k"] > domain.size:
+        if TOP_K.of(parameters) > domain.size:
             raise DuffError(
                 Argument("k"),
                 f" must be at most the number of possible values, {domain.size}, got "
-                f"{parameters['k']}. Ask for fewer.",
+                f"{parameters['k']}. List fewer values.",
             )
         if domain.size > MAX_RANKED_CANDIDATES:
             raise BoundsError(
-                f"top has at most 2**20 possible values, got {domain.size}. Pass a larger step, or "
+                f"top can have at most 2**20 possible values, got {domain.size}. Pass a larger "
+                "step, or "
                 "categories."
             )
 

@@ -35,16 +35,16 @@ class GraphCount(BaseStatistic):
         """The count of the complete graph."""
 
     @abstractmethod
-    def ladder(self, values: Any) -> CountLadder:
+    def ladder(self, values: object) -> CountLadder:
         """The count, up to `largest`, and its local sensitivities: not private."""
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: object, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
         return self.ladder(values).steps(domain)
 
     def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Ladders]:
         edges = yield from ask(EdgeRecords())
-        return Ladders([self.ladder(graph_edges) for graph_edges in edges], scope.domain)
+        return Ladders([self.ladder(graph_edges) for graph_edges in edges], scope.grid)
 
 
 class Triangles(GraphCount):
@@ -69,7 +69,7 @@ class Triangles(GraphCount):
 
     Utility
     -------
-    Errs by about 2 LS(0) / epsilon: twice the largest number of common neighbors.
+    The error is about 2 LS(0) / epsilon, where LS(0) is the largest number of common neighbors.
 
     Runtime
     -------
@@ -99,7 +99,7 @@ class Triangles(GraphCount):
         """The number of triangles of the complete graph."""
         return comb(self.nodes, 3)
 
-    def ladder(self, values: Any) -> CountLadder:
+    def ladder(self, values: object) -> CountLadder:
         """The number of triangles, up to `largest`, and its local sensitivities: not private."""
         graph = read_edges(values)
         common, reached = maximal_pairs(graph)
@@ -232,7 +232,7 @@ class TrianglesSpec(GraphCountSpec):
     examples = ({"nodes": 4},)
 
     def statistic(self, parameters: Parameters) -> Triangles:
-        return Triangles(parameters["nodes"])
+        return Triangles(NODES.of(parameters))
 
 
 SPECS = (TrianglesSpec(),)

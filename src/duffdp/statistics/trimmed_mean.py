@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from duffdp._engines.requests import Engine, Inquiry, ValueCounts, ask
 from duffdp._parameters import TRIM, Choice
 from duffdp._steps import StepFunction, Tail, Windows, certain, nested
-from duffdp.domain import Array, Grid, Ints
+from duffdp.domain import Array, Grid, Ints, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.mean import mean_value
 from duffdp.statistics.program import ReleaseProgram
@@ -73,13 +73,13 @@ class TrimmedMean(DistanceStatistic):
     def __init__(self, trim: Any) -> None:
         self.trim = TRIM.read(trim)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: object, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
         reach = _Reach(*counts_of(values, domain).group(0), self.trim, domain.size - 1)
         return reach.steps(domain, reach.total + 2)
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        domain: Grid = scope.domain
+        domain = scope.grid
         levels = min(math.ceil(max_distance) + 1, MAX_TRIMMED_LEVELS)
         counts = yield from ask(ValueCounts())
         reaches = (_Reach(*group, self.trim, domain.size - 1) for group in counts.split())
@@ -183,18 +183,19 @@ class TrimmedMeanSpec(StatisticSpec):
     parameters = (TRIM,)
     examples = ({"trim": 0.25},)
     no_interval_reason = (
-        "how far apart records lie where they are cut off is private. Ask for a mean or a median, "
-        "which have one"
+        "the distances between records at the cuts are private. Use a mean or a median, which have "
+        "intervals"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
-        statistic = TrimmedMean(parameters["trim"])
+        statistic = TrimmedMean(TRIM.of(parameters))
         return ReleaseProgram.by_distance(statistic, self.name, settings.choice)
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         index, count = exact_counts(engine)
         n = int(count.sum())
-        cut = math.floor(parameters["trim"] * n)
+        cut = math.floor(TRIM.of(parameters) * n)
         cumulative = np.clip(np.cumsum(count), cut, n - cut)
         remaining = np.diff(cumulative, prepend=cut)
         return [mean_value(domain, index.astype(object), remaining.astype(object))]

@@ -78,7 +78,7 @@ class Variance(DistanceStatistic):
     Runtime
     -------
     One pass for the records at both ends and one for exact sums; one step of exact integer
-    arithmetic a level.
+    arithmetic per level.
 
     References
     ----------
@@ -98,18 +98,19 @@ class Variance(DistanceStatistic):
     rate = Fraction(1, 2)
     unit = Fraction(1)
 
-    def outputs(self, domain: Grid) -> Grid:
+    def outputs(self, domain: PublicSet) -> Grid:
         """Standard deviations from 0 to half the range, about 2**40 of them."""
+        assert isinstance(domain, Grid)
         levels, step = _levels(domain), _step(domain)
         return Grid(0, _highest(levels.top) * step, step)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: object, domain: Grid) -> StepFunction:
         """The distance of every candidate of `outputs(domain)`."""
         reach = _reach_of_counts(counts_of(values, domain), domain)
         return reach.steps(self.outputs(domain), reach.records + 2, self.rate)
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        domain: Grid = scope.domain
+        domain = scope.grid
         max_level = math.ceil(min(max_distance + 1, MAX_VARIANCE_LEVELS))
         request = RanksNear(((Fraction(0), max_level), (Fraction(1), max_level)))
         levels = _levels(domain)
@@ -278,13 +279,14 @@ class Moments(TotalsStatistic):
 
     ends: tuple[int, int]
 
-    def levels(self, domain: Grid) -> Quantization:
+    @property
+    def levels(self) -> Quantization:
         """The levels to which records are clamped."""
         return Quantization.squared(*self.ends)
 
-    def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """The soft counts of every group."""
-        levels = self.levels(domain)
+        levels = self.levels
         sums = yield from ask(LevelSums(levels))
         top = levels.top
         numbers: list[tuple[int, ...]] = []
@@ -293,9 +295,9 @@ class Moments(TotalsStatistic):
             numbers.append((records * top**2 - cross - squares, cross, squares))
         return numbers
 
-    def sensitivity(self, domain: Grid) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The sum that one record adds to all of them."""
-        return self.levels(domain).top ** 2
+        return self.levels.top**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,13 +314,14 @@ class SquaresAround(TotalsStatistic):
     ends: tuple[int, int]
     center: int
 
-    def levels(self, domain: Grid) -> Quantization:
+    @property
+    def levels(self) -> Quantization:
         """The levels to which records are clamped."""
         return Quantization.squared(*self.ends)
 
-    def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
         """Both sums of every group."""
-        levels = self.levels(domain)
+        levels = self.levels
         sums = yield from ask(LevelSums(levels))
         center, widest = levels.of(self.center), self.sensitivity(domain)
         numbers: list[tuple[int, ...]] = []
@@ -327,9 +330,9 @@ class SquaresAround(TotalsStatistic):
             numbers.append((centered, records * widest - centered))
         return numbers
 
-    def sensitivity(self, domain: Grid) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """The sum that one record adds to both of them."""
-        levels = self.levels(domain)
+        levels = self.levels
         return _longest(levels, self.center) ** 2
 
 
@@ -419,12 +422,12 @@ class VarianceSpec(StatisticSpec):
 
     name = "variance"
     no_interval_reason = (
-        "how much lies outside of the private interval to which records are clamped is private. "
-        "Ask for the interquartile range, which has one"
+        "the share of records outside of the private clamping interval is private. Use the "
+        "interquartile range, which has an interval"
     )
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
-        def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        def values(domain: PublicSet, numbers: Sequence[int]) -> list[object]:
             assert isinstance(domain, Grid)
             if settings.choice == "duff":
                 variance = deviation_of(numbers[0], domain) ** 2
@@ -443,14 +446,15 @@ class VarianceSpec(StatisticSpec):
             nearest_double(variance / domain.index_units(Fraction(1)) ** 2), sys.float_info.max
         )
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         return [float(_exact_variance(engine) / domain.index_units(Fraction(1)) ** 2)]
 
     def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:
         if isinstance(domain, Grid) and domain.timed:
             raise BoundsError(
                 "the variance of dates would be in squares of time, got bounds from "
-                f"{domain.lower} to {domain.upper}. Ask for std, or pass numbers."
+                f"{domain.lower} to {domain.upper}. Use std, or pass numbers."
             )
 
 
@@ -462,7 +466,8 @@ class StdSpec(VarianceSpec):
     def _value(self, variance: Fraction, domain: Grid) -> Any:
         return domain.length(math.sqrt(variance))
 
-    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> Sequence[object]:
+        assert isinstance(domain, Grid)
         return [domain.length(math.sqrt(_exact_variance(engine)))]
 
     def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:

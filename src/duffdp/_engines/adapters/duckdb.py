@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import count
 from threading import RLock
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -260,7 +261,7 @@ class DuckdbInput(NamedTuple):
 
 
 def duckdb_input(
-    nw: Any, frame: Any, columns: Sequence[str], connect: Callable[[], DuckDBPyConnection]
+    nw: ModuleType, frame: Any, columns: Sequence[str], connect: Callable[[], DuckDBPyConnection]
 ) -> DuckdbInput | None:
     """Some columns of a frame of narwhals; None if its rows are not on this machine."""
     kind, native = frame.implementation, frame.to_native()
@@ -344,7 +345,7 @@ class CallerSession:
         return setting_value or ""
 
 
-def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
+def _can_be_read(nw: ModuleType, dtype: Any, declared: Any) -> bool:
     """True if every value of a type can be handed to DuckDB, and none decides what others are;
     `declared` is the type in pandas.
     """

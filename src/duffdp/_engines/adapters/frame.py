@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +27,7 @@ class MemoryFrame:
         """The name of a library on which no test of every build runs."""
         return str(self.frame.implementation) if type(self) is MemoryFrame else None
 
-    def __init__(self, nw: Any, frame: Any) -> None:
+    def __init__(self, nw: ModuleType, frame: Any) -> None:
         self.nw, self.frame = nw, frame
         self.schema = self.declared_types()
 
@@ -74,6 +75,14 @@ class MemoryFrame:
     def people(self, name: str) -> Ints:
         """For each row the number of its person, -1 if it has none."""
         return numbers_of_objects(self.column(name).to_list())
+
+    def tells_apart(self, name: str) -> bool:
+        """True if the library can tell people of a column apart: tried without a row."""
+        try:
+            type(self)(self.nw, self.frame.head(0)).people(name)
+        except Exception:  # of its own types: what it says is of no use
+            return False
+        return True
 
     def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:
         """Rows of a group side by side, if the library does it well: the groups, their values,

@@ -54,20 +54,20 @@ class IbisTable(NarwhalsQuery):
         )
         if kind.is_string() and not self.exact_texts:
             raise UnsupportedData(
-                f"the column {name!r} is text, and {server} behind ibis may take different texts "
-                f"for the same. {fix}"
+                f"the column {name!r} is text, and {server} behind ibis may treat different "
+                f"texts as equal. {fix}"
             )
         if kind.is_string() and self.sends_queries and self._of_this_machine:
             raise UnsupportedData(
-                f"the column {name!r} is text, and the table of {server} has data of this machine "
-                "in it. Create a table or a view there first."
+                f"the column {name!r} is text, and the table of {server} contains data from this "
+                "machine. Create a table or a view in the database first."
             )
         plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_uuid()
         timed = kind.is_date() or kind.is_timestamp() or kind.is_time()
         if not (plain or timed or kind.is_binary()):
             raise UnsupportedData(
-                f"the column {name!r} is of type {self.schema[name]}, whose values {server} "
-                f"behind ibis may take for one another. {fix}"
+                f"the column {name!r} is of type {self.schema[name]}, of which {server} behind "
+                f"ibis may treat different values as equal. {fix}"
             )
 
     def without_rows(self) -> QueryAdapter | None:

@@ -5,6 +5,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class PandasFrame(MemoryFrame):
 
     mixes_types = True
 
-    def __init__(self, nw: Any, frame: Any) -> None:
+    def __init__(self, nw: ModuleType, frame: Any) -> None:
         super().__init__(nw, nw.from_native(_without_views(frame.to_native())))
 
     def declared_types(self) -> Mapping[str, Any]:
@@ -96,7 +97,7 @@ class PandasFrame(MemoryFrame):
         return pandas.DataFrame(columns)
 
 
-def pandas_types(nw: Any, frame: Any) -> dict[str, Any]:
+def pandas_types(nw: ModuleType, frame: Any) -> dict[str, Any]:
     """The types of columns of pandas, or of dask. Objects are objects, whatever the first of them
     look like; and zones have names that narwhals does not read.
     """

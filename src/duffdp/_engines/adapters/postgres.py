@@ -224,8 +224,8 @@ class ServedTable:
         except psycopg.Error as error:  # its own words may hold what was typed
             raise UnsupportedData(
                 f"cannot connect to {self._address.public!r}: {_why_refused(error)}. Check host, "
-                "port, user, password and database; a password may also stand in PGPASSWORD or in "
-                "a password file."
+                "port, user, password and database. The password can also come from PGPASSWORD "
+                "or a password file."
             ) from None
         self.zone = connection.info.parameter_status("TimeZone")
         self._server = ibis.postgres.from_connection(connection)  # which sets it to UTC
@@ -276,7 +276,8 @@ class ServedTable:
         code = str(getattr(error, "sqlstate", None))
         reason = _REFUSED.get(code, f"the server says {type(error).__name__}")
         return UnsupportedData(
-            f"cannot read {self.name!r}: {reason}. Check schema, table and rights."
+            f"cannot read {self.name!r}: {reason}. Check the schema, the table and your "
+            "permissions."
         )
 
 
@@ -395,9 +396,14 @@ def _check_server(server: Any, table: Any, read: ReadQuery) -> None:
     import psycopg
 
     if server.con.info.server_version < _OLDEST * 10_000:
-        raise UnsupportedData(f"sql needs PostgreSQL {_OLDEST} or later. Make a view there.")
+        raise UnsupportedData(
+            f"sql needs PostgreSQL {_OLDEST} or later. Create a view in the database instead."
+        )
     if table.op().find((ops.InMemoryTable, ops.ScalarUDF)):
-        raise UnsupportedData("sql is for tables of a database, got one with data of this machine.")
+        raise UnsupportedData(
+            "sql needs a table in the database, got one with data from this machine. Create the "
+            "table there first."
+        )
     trees = [
         *(output.tree for output in read.outputs),
         *(() if read.where is None else (read.where,)),
@@ -410,7 +416,7 @@ def _check_server(server: Any, table: Any, read: ReadQuery) -> None:
                     server.con.execute("SELECT timestamp '2000-01-01' AT TIME ZONE %s", [zone])
             except psycopg.Error:
                 raise UnsupportedData(
-                    f"sql: PostgreSQL knows no zone {zone!r}. Pass one such as 'Europe/Berlin'."
+                    f"sql: PostgreSQL has no time zone {zone!r}. Pass one such as 'Europe/Berlin'."
                 ) from None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
 from duffdp._engines.queries.names import COLUMN_NAME, COUNT, INDEX
@@ -63,6 +64,9 @@ class QueryAdapter(Protocol):
 
     def check_equality(self, name: str) -> None:
         """Refuse a column whose values the engine may take for one another."""
+
+    def tells_apart(self, name: str) -> bool:
+        """True if people of a column of a type without a name here can be told apart."""
 
     def without_rows(self) -> QueryAdapter | None:
         """This table without its rows, if it must be tried whether all queries run; None if that is
@@ -134,7 +138,7 @@ class QueryAdapter(Protocol):
 class NarwhalsQuery:
     """Operations that most engines share."""
 
-    nw: Any
+    nw: ModuleType
     frame: Any
     schema: Mapping[str, Any]
     divides_by_reciprocal: ClassVar[bool] = False
@@ -170,6 +174,9 @@ class NarwhalsQuery:
 
     def check_equality(self, name: str) -> None:
         """None is."""
+
+    def tells_apart(self, name: str) -> bool:
+        return True
 
     def without_rows(self) -> QueryAdapter | None:
         return None

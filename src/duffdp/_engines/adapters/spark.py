@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -14,11 +16,17 @@ from duffdp._engines.sql.parse import ReadQuery
 from duffdp.domain.reading import DAY
 
 FAST_HASH_CELLS = 2**16  # what the quick map of a task holds; rows of other cells take another one
+# Without it a stored frame keeps all of its shuffle partitions, 200 if nobody set them, and each
+# takes a page of up to 64 MiB to sort in: 32 processor seconds instead of 3 for 4e6 rows.
+FEWER_STORED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _BINARY = "UTF8_BINARY"
 
 
+@dataclass
 class SparkFrame(NarwhalsQuery):
     """A Spark DataFrame."""
+
+    _stored: list[Any] = field(default_factory=list)
 
     @property
     def session_zone(self) -> str | None:
@@ -111,6 +119,27 @@ class SparkFrame(NarwhalsQuery):
         return self.nw.from_native(
             _with_random_order(native, keys).select(*unchanged, PERSON, *counts)
         )
+
+    def stored(self, rows: Any) -> Any:
+        """In the memory and on the disks of the executors, by the first query that reads them. What
+        an executor loses is computed again, to the same rows: their contents decide which count.
+        """
+        native, conf = rows.to_native(), self.native.sparkSession.conf
+        before = conf.get(FEWER_STORED_PARTITIONS, None)
+        conf.set(FEWER_STORED_PARTITIONS, "true")
+        try:
+            self._stored.append(native.persist())
+        finally:
+            if before is None:
+                conf.unset(FEWER_STORED_PARTITIONS)
+            else:
+                conf.set(FEWER_STORED_PARTITIONS, before)
+        return rows
+
+    def drop(self) -> None:
+        while self._stored:
+            with suppress(Exception):  # of a session that has ended, and what it stored with it
+                self._stored.pop().unpersist()
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         from pyspark.sql import types as t

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from duffdp._engines.arrays.cells import CellEngine
@@ -31,7 +29,7 @@ def array_engine(records: Records, domain: PublicSet) -> Engine:
     return CellEngine.of_array(records, domain)
 
 
-def value_counts(values: Any, domain: PublicSet) -> tuple[Ints, Ints]:
+def value_counts(values: object, domain: PublicSet) -> tuple[Ints, Ints]:
     """Distinct indices of the records of any one-dimensional container, with their counts."""
     engine = array_engine(read_array(values), domain)
     return run_inquiry(ask(ValueCounts()), engine, np.zeros(1, dtype=np.int64)).group(0)

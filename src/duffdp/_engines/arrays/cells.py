@@ -13,6 +13,7 @@ from duffdp._engines.arrays.column import CHUNK, SMALL_HISTOGRAM, KeyReader, pre
 from duffdp._engines.arrays.ranks import count_runs
 from duffdp._engines.arrays.records import Records
 from duffdp._engines.requests import (
+    Answer,
     ColumnRequest,
     GroupedCounts,
     RecordCounts,
@@ -82,17 +83,18 @@ class CellEngine:
         step = max(HISTOGRAM_CELLS // self._size, HISTOGRAM_GROUPS)
         return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         return [self._answer(groups, request) for _, groups, request in requests]
 
-    def _answer(self, groups: Ints, request: Request[Any]) -> Any:
+    def _answer(self, groups: Ints, request: Request[Answer]) -> Answer:
         counts = self._all().take(groups)
         match request:
             case ValueCounts():
                 return counts
             case RecordCounts():
-                return counts.totals().tolist()
+                totals: list[int] = counts.totals().tolist()
+                return totals
         raise TypeError(f"cells do not answer {type(request).__name__}.")
 
     def _all(self) -> GroupedCounts:

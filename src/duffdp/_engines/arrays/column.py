@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from operator import add
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ SMALL_HISTOGRAM, MAX_HISTOGRAM = 2**12, 2**22
 _INT64, _UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 
 T = TypeVar("T")
+CountT = TypeVar("CountT", covariant=True)
 
 
 def wrong_kind(timed: bool, column: str, has_moments: bool) -> str:
@@ -54,8 +55,8 @@ class KeyReader:
             raise UnsupportedData(wrong_kind(scale.timed, f"dtype {dtype}", kind == "M"))
         if kind == "M" and not has_plain_unit(dtype):
             raise UnsupportedData(
-                f"times must count in a unit such as seconds, got dtype {dtype}. "
-                'Convert them, for example by .astype("datetime64[us]").'
+                f"times must have a unit such as seconds, got dtype {dtype}. "
+                'Convert them, for example with .astype("datetime64[us]").'
             )
         self._days, self._clock = scale.kind == "date", scale.clock
         # Bins compare whole numbers with whole numbers, whatever their edges are.
@@ -116,7 +117,7 @@ class Chunk:
         return self._reader.keys(self.array)
 
 
-class Accumulator(ABC):
+class Accumulator(ABC, Generic[CountT]):
     """Accumulates counts or sums over all records, one chunk at a time."""
 
     @abstractmethod
@@ -128,8 +129,11 @@ class Accumulator(ABC):
         """Add what another accumulator of the same thing has counted."""
 
     @abstractmethod
-    def result(self) -> Any:
+    def result(self) -> CountT:
         """The accumulated counts."""
+
+
+AccumulatorT = TypeVar("AccumulatorT", bound=Accumulator[object])
 
 
 class ArrayColumn:
@@ -163,10 +167,10 @@ class ArrayColumn:
         """The records from a position on."""
         return ArrayColumn(self.array[begin : begin + size], self.grid, self.reader)
 
-    def accumulate(self, make: Callable[[], list[Accumulator]]) -> list[Any]:
+    def accumulate(self, make: Callable[[], list[AccumulatorT]]) -> list[AccumulatorT]:
         """Take all records by several accumulators, in one pass."""
 
-        def work(array: Array) -> list[Accumulator]:
+        def work(array: Array) -> list[AccumulatorT]:
             accumulators = make()
             for begin in range(0, len(array), CHUNK):
                 chunk = Chunk(array[begin : begin + CHUNK], self.reader)
@@ -179,6 +183,11 @@ class ArrayColumn:
             for accumulator, other in zip(accumulators, from_thread, strict=True):
                 accumulator.join(other)
         return accumulators
+
+    def count(self, make: Callable[[], Accumulator[CountT]]) -> CountT:
+        """What one accumulator counts of all records."""
+        (accumulator,) = self.accumulate(lambda: [make()])
+        return accumulator.result()
 
     def _map(self, work: Callable[[Array], T]) -> Iterable[T]:
         """The results of `work` for pieces of the records."""
@@ -223,11 +232,15 @@ class ArrayColumn:
         self, targets: Iterable[tuple[Fraction, int]], brackets: list[tuple[int, int]]
     ) -> Iterator[Ranks | None]:
         """The values near every target, in one pass; None for those outside of their bracket."""
-        counted, *inside = self.accumulate(
-            lambda: [RecordCount(), *(Bracket(self, *ends) for ends in brackets)]
-        )
+
+        def make() -> list[RecordCount | Bracket]:
+            return [RecordCount(), *(Bracket(self, *ends) for ends in brackets)]
+
+        counted, *inside = self.accumulate(make)
+        assert isinstance(counted, RecordCount)
         total = counted.result()
         for target, bracket in zip(targets, inside, strict=True):
+            assert isinstance(bracket, Bracket)
             low, high = rank_span(*target, np.array([total]))
             yield bracket.ranks(low.item(), high.item(), total)
 
@@ -241,9 +254,7 @@ class ArrayColumn:
 
     def value_counts(self) -> tuple[Ints, Ints]:
         """Every distinct index with its number of records."""
-        (counts,) = self.accumulate(lambda: [ValueCount(self)])
-        result: tuple[Ints, Ints] = counts.result()
-        return result
+        return self.count(lambda: ValueCount(self))
 
 
 def sample_bracket(
@@ -259,7 +270,7 @@ def sample_bracket(
     return first, int(sample[high]) if high < length else size - 1
 
 
-class RecordCount(Accumulator):
+class RecordCount(Accumulator[int]):
     """The number of records."""
 
     _count = 0
@@ -274,7 +285,7 @@ class RecordCount(Accumulator):
         return self._count
 
 
-class BinCount(Accumulator):
+class BinCount(Accumulator[Ints]):
     """The number of records from each candidate of `starts`, which begins with 0, to the next."""
 
     def __init__(self, column: ArrayColumn, starts: Sequence[int]) -> None:
@@ -297,7 +308,7 @@ class BinCount(Accumulator):
         return self._counts
 
 
-class LevelSum(Accumulator):
+class LevelSum(Accumulator[Sums]):
     """Exact sums of levels, and of their squares if requested."""
 
     def __init__(self, column: ArrayColumn, quantization: Quantization) -> None:
@@ -358,7 +369,7 @@ class LevelSum(Accumulator):
         return levels
 
 
-class ValueCount(Accumulator):
+class ValueCount(Accumulator[tuple[Ints, Ints]]):
     """Every distinct index and its number of records."""
 
     def __init__(self, column: ArrayColumn) -> None:
@@ -388,7 +399,7 @@ class ValueCount(Accumulator):
         return count_runs(index)
 
 
-class Bracket(Accumulator):
+class Bracket(Accumulator["Bracket"]):
     """The records between two candidates, kept in memory, and the number of records before them."""
 
     def __init__(self, column: ArrayColumn, low: int, high: int) -> None:
@@ -426,7 +437,7 @@ class Bracket(Accumulator):
         if self._pending > MAX_PENDING:
             self._compress()
 
-    def result(self) -> Self:
+    def result(self) -> Bracket:
         return self
 
     def _compress(self) -> None:

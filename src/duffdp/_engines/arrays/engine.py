@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from duffdp._engines.arrays.ranks import MAX_SORTED, run_begins, stable_order
 from duffdp._engines.arrays.records import Records
 from duffdp._engines.arrays.threads import parallel_map
 from duffdp._engines.requests import (
+    Answer,
     BinCounts,
     CandidateAt,
     ColumnRequest,
@@ -75,7 +77,7 @@ class ArrayEngine:
         sizes: Ints | None = None,
     ) -> None:
         self._column, self._begins, self._sizes = ArrayColumn.of(records, domain), begins, sizes
-        self._answers: dict[Request[Any], Any] = {}
+        self._answers: dict[Request[Answer], Answer] = {}
         if begins is not None and sizes is not None:
             self._read_keys(begins, sizes)
 
@@ -125,7 +127,7 @@ class ArrayEngine:
         step = min(max(BLOCK_RECORDS * groups // records, BLOCK_GROUPS), MAX_BLOCK)
         return max(min(16 * BLOCK_RECORDS * groups // records, step), MIN_BLOCK)
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""
         if self._begins is not None:
             return [self._answer_groups(groups, request) for _, groups, request in requests]
@@ -137,28 +139,34 @@ class ArrayEngine:
         self._answers |= zip(new, answer_column(self._column, new), strict=True)
         return [self._answers[request] for request in unanswered]
 
-    def _answer_groups(self, groups: Ints, request: Request[Any]) -> Any:
-        block = self._block(groups)
+    def _answer_groups(self, groups: Ints, request: Request[Answer]) -> Answer:
+        size = self._column.grid.size
         match request:
             case RanksNear(targets, min_reach):
                 return self._ranks_near(groups, targets, min_reach)
             case LevelSums(quantization):
                 return self._level_sums(groups, quantization)
-            case BinCounts(starts) if block is not None:
-                return block.bin_counts(starts)
+            case BinCounts(starts):
+                return self._bin_counts(groups, starts)
             case RankAt():
-                bins = request.bins(self._column.grid.size)
-                return request.answer(self._answer_groups(groups, bins))
-            case ValueCounts() if block is not None and block.fits_memory:
-                return block.value_counts()
-            case ValueCounts():
-                return GroupedCounts.join(piece.value_counts() for piece in self._pieces(groups))
-            case RecordCounts() if self._sizes is not None:
-                return self._sizes[groups].tolist()
-            case CountsOfCounts() | CandidateAt():
-                counts = self._answer_groups(groups, ValueCounts())
-                return answer_by_value(counts, request, self._column.grid.size)
-        return [_count(piece, [request])[0][0] for piece in self._pieces(groups)]
+                return request.answer(self._bin_counts(groups, request.bins(size).starts))
+            case RecordCounts():
+                assert self._sizes is not None
+                counts: list[int] = self._sizes[groups].tolist()
+                return counts
+        return answer_by_value(self._value_counts(groups), request, size)
+
+    def _bin_counts(self, groups: Ints, starts: Sequence[int]) -> list[Ints]:
+        block = self._block(groups)
+        if block is not None:
+            return block.bin_counts(starts)
+        return [piece.count(partial(BinCount, piece, starts)) for piece in self._pieces(groups)]
+
+    def _value_counts(self, groups: Ints) -> GroupedCounts:
+        block = self._block(groups)
+        if block is not None and block.fits_memory:
+            return block.value_counts()
+        return GroupedCounts.join(piece.value_counts() for piece in self._pieces(groups))
 
     def _pieces(self, groups: Ints) -> Iterator[ArrayColumn]:
         """The records of each group."""
@@ -212,12 +220,12 @@ class ArrayEngine:
     def _block_sums(self, groups: Ints, quantization: Quantization) -> list[Sums]:
         block = self._block(groups)
         if block is None or quantization.top * MAX_SNAPPED >= 2**63:
-            request = LevelSums(quantization)
-            return [_count(piece, [request])[0][0] for piece in self._pieces(groups)]
+            pieces = self._pieces(groups)
+            return [piece.count(partial(LevelSum, piece, quantization)) for piece in pieces]
         return block.level_sums(quantization)
 
 
-def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> list[Any]:
+def answer_column(column: ArrayColumn, requests: Sequence[Request[Answer]]) -> list[Answer]:
     """The answers to requests about a column that is one group: those that count by one pass, ranks
     by one or more, and those about values by one.
     """
@@ -227,7 +235,7 @@ def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> list
     )
     ranks = dict(zip(targets, column.ranks(targets) if targets else (), strict=True))
     values: GroupedCounts | None = None
-    answers: list[Any] = []
+    answers: list[Answer] = []
     for request in requests:
         if isinstance(request, _COUNTED):
             answers.append(next(counts))
@@ -243,22 +251,22 @@ def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> list
 _COUNTED = (LevelSums, BinCounts, RankAt, RecordCounts)
 
 
-def _count(column: ArrayColumn, requests: Sequence[Request[Any]]) -> list[Any]:
+def _count(column: ArrayColumn, requests: Sequence[Request[Answer]]) -> list[Answer]:
     """The answers to requests that one pass over a column answers."""
     if not requests:
         return []
 
-    def make() -> list[Accumulator]:
+    def make() -> list[Accumulator[Sums | Ints | int]]:
         return [_accumulator(column, request) for request in requests]
 
-    results = [[accumulator.result()] for accumulator in column.accumulate(make)]
+    results = [cast(Answer, [accumulator.result()]) for accumulator in column.accumulate(make)]
     return [
-        request.answer(result) if isinstance(request, RankAt) else result
+        request.answer(cast(list[Ints], result)) if isinstance(request, RankAt) else result
         for request, result in zip(requests, results, strict=True)
     ]
 
 
-def _accumulator(column: ArrayColumn, request: Request[Any]) -> Accumulator:
+def _accumulator(column: ArrayColumn, request: Request[Answer]) -> Accumulator[Sums | Ints | int]:
     match request:
         case LevelSums(quantization):
             return LevelSum(column, quantization)
@@ -271,7 +279,7 @@ def _accumulator(column: ArrayColumn, request: Request[Any]) -> Accumulator:
     raise TypeError(f"numbers in order do not answer {type(request).__name__}.")
 
 
-def answer_by_value(counts: GroupedCounts, request: Request[Any], size: int) -> Any:
+def answer_by_value(counts: GroupedCounts, request: Request[Answer], size: int) -> Answer:
     """The answer to a request from the counts of all values."""
     match request:
         case ValueCounts():
@@ -284,7 +292,8 @@ def answer_by_value(counts: GroupedCounts, request: Request[Any], size: int) -> 
             bins = np.searchsorted(starts, counts.values, side="right") - 1
             return counts._replace(values=bins).histogram(len(starts))
         case RankAt():
-            return request.answer(answer_by_value(counts, request.bins(size), size))
+            answer = answer_by_value(counts, request.bins(size), size)
+            return request.answer(cast(list[Ints], answer))
     raise TypeError(f"numbers in order do not answer {type(request).__name__}.")
 
 

@@ -43,7 +43,9 @@ def read_array(data: Any) -> Records:
         return Records(data, data.dtype.kind in "iub")
     if isinstance(data, str | bytes | Mapping | Set) or not hasattr(data, "__len__"):
         raise UnsupportedData(
-            f"data must be a one-dimensional array, series or list, got {type(data).__name__}."
+            f"data must be a one-dimensional array, series or list, got {type(data).__name__}. "
+            "Pass "
+            "for example [31, 35, 40], or a frame or the path of a file and a column."
         )
     if type(data) in (list, tuple, range):
         array = np.fromiter(data, dtype=object, count=len(data))

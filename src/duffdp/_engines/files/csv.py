@@ -72,8 +72,8 @@ class CsvFiles(TextReader):
         for path in self._paths:
             if read_layout(path, self._rules) != layout:
                 raise UnsupportedData(
-                    f"the {_header_name(self._skip_rows)} of {path!r} is another one than when "
-                    "the release began. Make a copy, and release that."
+                    f"the {_header_name(self._skip_rows)} of {path!r} has changed since the "
+                    "release began. Copy the file and use the copy."
                 )
             form = Form.MIXED
             if by_duckdb:
@@ -161,9 +161,8 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
         )
     if len(line) > LONGEST or b"\0" in line or b"\r" in line:
         raise UnsupportedData(
-            f"the {header} of {path!r} names no columns: it is too long, or not text of UTF-8 "
-            "with line feeds. "
-            "Save the file as CSV in UTF-8."
+            f"the {header} of {path!r} has no column names: it is too long, or the file is not "
+            "UTF-8 text with line feeds. Save the file as CSV in UTF-8."
         )
     bare = re.sub(rb'"(?:[^"]|"")*"', b"", line)
     tabs = unpacked_name(path).endswith(".tsv")

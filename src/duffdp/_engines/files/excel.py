@@ -42,7 +42,7 @@ class Sheet(TextReader):
         if rules.encoding != DEFAULT_ENCODING:
             raise UnsupportedData(
                 Argument("encoding"),
-                f" is for text files, got {path!r}: workbooks say theirs. Leave it out.",
+                f" is for text files, got {path!r}: workbooks declare their own. Leave it out.",
             )
         self._path, self._sheet, self._skip_rows = path, request.part, rules.skip_rows
         self._header_name = f"row {rules.skip_rows + 1}" if rules.skip_rows else "first row"
@@ -74,8 +74,8 @@ class Sheet(TextReader):
         rows, width = islice(self._cells(), self._skip_rows, None), len(self._header)
         if _header(rows) != self._header:
             raise UnsupportedData(
-                f"the {self._header_name} of the sheet in {self._path!r} is another one than when "
-                "the release began. Make a copy, and release that."
+                f"the {self._header_name} of the sheet in {self._path!r} has changed since the "
+                "release began. Copy the file and use the copy."
             )
         for row in rows:
             cells = [_text(cell) for cell in row[:width]]
@@ -129,7 +129,7 @@ def sheet_names(path: str) -> list[str]:
 
 
 def _unreadable(path: str) -> UnsupportedData:
-    return UnsupportedData(f"cannot read {path!r}: it is not a readable workbook of Excel.")
+    return UnsupportedData(f"cannot read {path!r}: it is not a readable Excel workbook.")
 
 
 def _header(rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _header(rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:
     return tuple(_text(cell).removeprefix(_TYPED) for cell in next(rows, ()))
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
     """A cell as a CSV file has it: numbers in short, days and times by ISO 8601."""
     if cell is None:
         return ""

@@ -93,8 +93,11 @@ def header_columns(
         if (name not in header or not name) and rules.skip_rows:
             # If too many lines were skipped, this one is a record, which no error may quote.
             raise UnsupportedData(
-                *(f"the {line} does not name a column {name!r}. Check ", Argument("skip_rows")),
-                ": it skips the lines above the header, and no others.",
+                *(
+                    f"there is no column {name!r} in the header, {line}. Check ",
+                    Argument("skip_rows"),
+                ),
+                ": it must be the number of lines above the header.",
             )
         if name not in header or not name:
             error = missing_column(name, filter(None, header))

@@ -40,7 +40,8 @@ class JsonLines(TextReader):
             names = ["row"]  # whether it is there or not, there is a record
         if not names:
             raise UnsupportedData(
-                "JSON lines have no list of columns, so one must be named. Pass for example ",
+                "JSON lines do not list their columns, so the column is required. Pass for "
+                "example ",
                 Argument("column", "age"),
                 ".",
             )

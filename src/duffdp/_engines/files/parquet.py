@@ -45,8 +45,8 @@ class ParquetFiles:
         for name in request.columns:
             if name in self._differing:
                 raise UnsupportedData(
-                    f"the column {name!r} is not declared alike in all of the Parquet files. Write "
-                    "them with one schema."
+                    f"the column {name!r} has different types in the Parquet files. Write the "
+                    "files with one schema."
                 )
         return self._source
 

@@ -23,7 +23,7 @@ from duffdp._engines.files.packing import unpacked_name
 from duffdp._engines.files.parquet import PARQUET
 from duffdp._engines.files.text_file import TextFile
 from duffdp._parameters import TEXT_FILE_OPTIONS
-from duffdp.errors import DuffError, SourceError, UnsupportedData, did_you_mean
+from duffdp.errors import Argument, DuffError, SourceError, UnsupportedData, did_you_mean
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -166,7 +166,7 @@ def unreadable(name: str, error: Exception) -> Exception:
     if not known and type(error).__name__ != "ZstdError":
         return error
     return UnsupportedData(
-        f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
+        f"cannot read {name!r}: its content does not match its file name. duffdp reads {_KINDS}."
     )
 
 
@@ -213,7 +213,7 @@ def _common_format(paths: list[str]) -> Format:
     for path in paths:
         _check_kind(path)
     raise UnsupportedData(
-        "files that are read together must be of one kind. Pass a pattern such as 'folder/*.csv'."
+        "files that are read together must have one format. Pass a pattern such as 'folder/*.csv'."
     )
 
 
@@ -223,7 +223,7 @@ def _files(path: str) -> list[str]:
         found = _inside(path)
         if not found:
             raise UnsupportedData(
-                f"the folder {path!r} holds no files that can be read. duffdp reads {_KINDS}."
+                f"the folder {path!r} contains no files that can be read. duffdp reads {_KINDS}."
             )
         return found
     if os.path.exists(path):
@@ -264,10 +264,10 @@ def _inside(folder: str) -> list[str]:
 
 def _types_not_taken(name: str) -> UnsupportedData:
     takes = _listed([one.name for one in FORMATS if one.is_text], "and")
-    options = [one.name for one in TEXT_FILE_OPTIONS]
+    options = [part for one in TEXT_FILE_OPTIONS for part in (", ", Argument(one.name))][1:]
     return UnsupportedData(
-        f"{_listed(options, 'and')} are for text files, got {printable(name)!r}. duffdp "
-        f"takes them for {takes}; other kinds declare their types."
+        *(*options, f" are only for text files ({takes}), got {printable(name)!r}. "),
+        "Leave them out: other formats declare their types.",
     )
 
 
@@ -275,10 +275,10 @@ def _check_kind(path: str) -> None:
     """Refuse a file that cannot be read with others."""
     if unpacked_name(path).endswith(".json"):
         raise UnsupportedData(
-            f"{path!r} is one JSON document, which cannot be read record by record. Write JSON "
-            "lines, an object on each line, as '.jsonl'."
+            f"{path!r} is one JSON document, which cannot be read record by record. Save it as "
+            "JSON lines ('.jsonl'), one object per line."
         )
     if format_named(path) is None:
         raise UnsupportedData(
-            f"the kind of {path!r} is not known by its name. duffdp reads {_KINDS}."
+            f"the format of {path!r} is not recognized by its name. duffdp reads {_KINDS}."
         )

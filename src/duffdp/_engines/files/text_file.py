@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from duffdp._engines.files.fields import FieldLabels, FieldRules
 from duffdp._optional import load
@@ -41,24 +40,24 @@ class TextFile:
     path
         A file, a folder or a pattern.
     types
-        For some columns "text", "integer", "double", "boolean", "date", "timestamp", or
-        "timestamp[Europe/Berlin]" for local times of a zone. Of the other columns, the column of
-        values is read as the bounds imply, and all others are text.
+        The types of some columns: "text", "integer", "double", "boolean", "date", "timestamp", or
+        "timestamp[Europe/Berlin]" for local times of a zone. Without a declared type, the column of
+        values is read as the bounds imply, and every other column is text.
     decimal
-        The mark before the decimals of a number, "." or ",". With a comma, a number with a point is
-        ignored unless `thousands` is a point.
+        The decimal mark of numbers, "." or ",". With a comma, a number with a point is ignored
+        unless `thousands` is a point.
     thousands
-        The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "'" or " ",
-        which is a no-break space too. Digits in other groups are no number. None: a number with
+        The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "'" or " " (also
+        a no-break space). A number with groups of another size is ignored. None: every number with
         such a mark is ignored.
     date_format
         The format of dates and times, such as "%d.%m.%Y %H:%M"; ISO 8601 by default.
     encoding
-        The encoding of characters: "utf-8", where a field that is not valid UTF-8 is read as
-        windows-1252, or an encoding with one byte for each character, such as "windows-1252" or
-        "iso-8859-2".
+        The encoding of the text: "utf-8", or an encoding with one byte per character, such as
+        "windows-1252" or "iso-8859-2". With "utf-8", a field that is not valid UTF-8 is read as
+        windows-1252.
     skip_rows
-        The number of skipped lines above the header, such as titles; rows in Excel. The next one
+        The number of lines to skip above the header, such as titles; rows in Excel. The next line
         has the column names.
 
     Privacy
@@ -76,11 +75,11 @@ class TextFile:
     --------
     >>> import duffdp, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
-    >>> _ = path.write_text("ward;cost\\nER;1.280,50\\nER;7,25\\nlab;9,75\\n")
+    >>> _ = path.write_text("ward;cost\\n" + "ER;1.280,50\\nlab;9,75\\n" * 1000)
     >>> visits = duffdp.TextFile(path, types={"cost": "double"}, decimal=",", thousands=".")
-    >>> release = duffdp.sum(visits, column="cost", epsilon=1e6, bounds=(0, 2000), step=0.25)
-    >>> release.value
-    1297.5
+    >>> release = duffdp.mean(visits, column="cost", epsilon=1, bounds=(0, 2000), rng=1)
+    >>> round(release.value, -1)
+    650.0
     """
 
     path: str | os.PathLike[str]
@@ -149,12 +148,12 @@ def _split(said: str) -> tuple[str, str | None]:
     return (said, None) if zoned is None else ("timestamp", zoned[1])
 
 
-def _check_types(types: Any) -> None:
+def _check_types(types: object) -> None:
     if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
         raise DuffError(
             Argument("types"),
-            f" must say for names of columns what they are, got {types!r:.60}. Pass for example "
-            f'types={{"cost": "double"}}.',
+            f" must be a mapping from columns to types, got {types!r:.60}. Pass for example ",
+            *(Argument("types", {"cost": "double"}), "."),
         )
     for name, said in types.items():
         if isinstance(said, str) and (zoned := _ZONED.fullmatch(said)) is not None:
@@ -177,18 +176,18 @@ def _check_zone(name: str, zone: str) -> None:
             found = None
     if found != instant((_PROBE - EPOCH) // dt.timedelta(microseconds=1), known):
         raise DuffError(
-            f"the zone of {name!r} must be one such as Europe/Berlin, got {zone!r:.60}. Times with "
-            "an offset need none."
+            f"the time zone of {name!r} must be a name such as Europe/Berlin, got {zone!r:.60}. "
+            "Times with an offset need no zone."
         )
 
 
-def _check_format(given: Any) -> None:
-    example = 'Pass for example date_format="%d.%m.%Y %H:%M".'
+def _check_format(given: object) -> None:
+    example = ("Pass for example ", Argument("date_format", "%d.%m.%Y %H:%M"), ".")
     if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
         raise DuffError(
             Argument("date_format"),
-            f" must be one line of text, at most {_LONGEST_FORMAT} letters long, got "
-            f"{given!r:.60}. {example}",
+            f" must be one line of text, at most {_LONGEST_FORMAT} characters, got {given!r:.60}. ",
+            *example,
         )
     found = re.findall("%(.?)", given, re.DOTALL)
     for letter in found:
@@ -196,7 +195,8 @@ def _check_format(given: Any) -> None:
             raise DuffError(
                 Argument("date_format"),
                 f" takes {', '.join('%' + known for known in _DIRECTIVES)}, got {'%' + letter!r} "
-                f"in {given!r}. {example}",
+                f"in {given!r}. ",
+                *example,
             )
     for one_of, what in (
         ("Yy", "a year (%Y or %y)"),
@@ -205,7 +205,9 @@ def _check_format(given: Any) -> None:
     ):
         if sum(found.count(letter) for letter in one_of) != 1:
             raise DuffError(
-                Argument("date_format"), f" must have {what}, once, got {given!r}. {example}"
+                Argument("date_format"),
+                f" must have exactly one of {what}, got {given!r}. ",
+                *example,
             )
     for one_of, what in (
         ("HI", "hours"),
@@ -216,9 +218,11 @@ def _check_format(given: Any) -> None:
     ):
         if sum(found.count(letter) for letter in one_of) > 1:
             raise DuffError(
-                Argument("date_format"), f" must have {what} once at most, got {given!r}. {example}"
+                Argument("date_format"),
+                f" must have {what} at most once, got {given!r}. ",
+                *example,
             )
     if ("I" in found) != ("p" in found):
         raise DuffError(
-            Argument("date_format"), f" must have %I and %p together, got {given!r}. {example}"
+            Argument("date_format"), f" must have %I and %p together, got {given!r}. ", *example
         )

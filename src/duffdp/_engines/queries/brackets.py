@@ -5,6 +5,7 @@ a bracket and in all, the other one counts the values inside. A search by bucket
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,9 @@ def _count_inside(rows: QueryRows, grid: Ordered, first: int, last: int) -> Rank
     return Ranks(index[order], counts[order], below, total, first, last)
 
 
-def _totals_before(nw: Any, grid: Ordered, rows: Any, values: Any, dtype: Any, first: int) -> Any:
+def _totals_before(
+    nw: ModuleType, grid: Ordered, rows: Any, values: Any, dtype: Any, first: int
+) -> Any:
     """Number of rows before a candidate (BELOW) and in all (COUNT)."""
     reaches = None if first == 0 else reaches_expression(nw, values, dtype, grid, first)
     if reaches is None:  # all or none of them: no need to count

@@ -4,6 +4,7 @@ grid.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from duffdp._engines.queries.expressions import clock_expression
@@ -20,7 +21,7 @@ def reach(grid: Scale) -> tuple[int, int]:
     return zones.reach(grid.kind, grid.whole_ends)  # days and microseconds are whole
 
 
-def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
+def microseconds(nw: ModuleType, column: Any, unit: str, ends: tuple[int, int]) -> Any:
     """Microseconds from whole numbers of a unit, without overflow between the two ends."""
     column, unit_length = column.cast(nw.Int64), _MICROSECONDS[unit]
     return (
@@ -30,7 +31,7 @@ def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
     )
 
 
-def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
+def ticks(nw: ModuleType, column: Any, unit: str, grid: Scale) -> Any:
     """Days for a grid of dates, microseconds for one of times; no step overflows 64 bits."""
     days, (low, high) = grid.kind == "date", reach(grid)
     if days and grid.clock is None:
@@ -43,7 +44,7 @@ def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
     return _floor_divided(nw, column, DAY) if days else column
 
 
-def _floor_divided(nw: Any, column: Any, divisor: int) -> Any:
+def _floor_divided(nw: ModuleType, column: Any, divisor: int) -> Any:
     """Days, rounded down. Engines differ in the sign of a remainder, and in whether a quotient of
     whole numbers is one; so small a one comes out of doubles exactly.
     """

@@ -136,4 +136,4 @@ def _fetch(rows: QueryRows, frame: Any) -> dict[str, Ints]:
 
 
 def _changed() -> UnsupportedData:
-    return UnsupportedData("the data changed between two queries. Make a copy of them.")
+    return UnsupportedData("the data changed between two queries. Copy the data and use the copy.")

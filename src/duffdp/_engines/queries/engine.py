@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from duffdp._engines.queries.rows import QueryRows, run_query
 from duffdp._engines.queries.sums import level_sums
 from duffdp._engines.requests import (
     SQUARED_LEVEL_BITS,
+    Answer,
     BinCounts,
     CandidateAt,
     ColumnRequest,
@@ -49,7 +49,7 @@ MAX_COUNTED_BY_VALUE = 2**17  # records that are counted value by value rather t
 MAX_MODE_GROUPS = 16  # groups of which each candidate of a mode takes a query of its own
 MAX_STREAMED_TARGETS = 16  # of ranks that one pass over a stream brackets
 
-Key = tuple[int, Request[Any], bytes]  # column, request, groups
+Key = tuple[int, Request[Answer], bytes]  # column, request, groups
 
 
 @dataclass
@@ -61,7 +61,7 @@ class QueryEngine:
 
     rows: QueryRows
     max_records: int = 10**8  # a guess: nothing is known before the first query
-    _answers: dict[Key, Any] = field(default_factory=dict)
+    _answers: dict[Key, Answer] = field(default_factory=dict)
     _coarse: dict[int, tuple[int, GroupedCounts]] = field(default_factory=dict)  # with the shift
     _totals: dict[int, Ints] = field(default_factory=dict)
     _count_tables: dict[tuple[int, int], CountTable] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class QueryEngine:
         """All groups in one piece: the same queries are about all of them."""
         return [np.arange(self.groups)]
 
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request, with as few passes over the rows as possible."""
         keys = [
             (asked_column.column, asked_column.request, asked_column.groups.tobytes())
@@ -116,7 +116,8 @@ class QueryEngine:
                 [ColumnRequest(0, first, sums[0]), ColumnRequest(0, all_groups[1:], sums[1])]
             )
         for groups in (all_groups, first):
-            requests = (*sums, *cells, RanksNear(((Fraction(1, 2), 1),)))
+            ranks = RanksNear(((Fraction(1, 2), 1),))
+            requests: list[Request[Answer]] = [*sums, *cells, ranks]
             self.answer([ColumnRequest(0, groups, request) for request in requests])
         for parts in (1, 2):  # what narrows a search, which ends at once without records
             lows = np.zeros((parts, self.groups), dtype=np.int64)
@@ -271,10 +272,11 @@ class QueryEngine:
             for key, (column, groups, quantization) in requests.items():
                 self._answers[key] = [sums[column, g, quantization] for g in groups.tolist()]
 
-    def _answer_by_value(self, column: int, groups: Ints, request: Request[Any]) -> Any:
+    def _answer_by_value(self, column: int, groups: Ints, request: Request[Answer]) -> Answer:
         """An answer from what is counted by now; candidates of modes may take further queries."""
         if isinstance(request, RecordCounts):
-            return self._totals[column][groups].tolist()
+            totals: list[int] = self._totals[column][groups].tolist()
+            return totals
         values, size = self._value_counts(column), self.rows.sizes[column]
         if values is not None:
             return answer_by_value(values.take(groups), request, size)
@@ -323,7 +325,7 @@ class QueryEngine:
         return run_query(partial(streams.bucket_counts, rows), shift)
 
 
-def _is_streamed(request: Request[Any]) -> bool:
+def _is_streamed(request: Request[Answer]) -> bool:
     """True if one pass over a stream answers a request, without much memory."""
     if isinstance(request, RanksNear):
         return len(request.targets) <= MAX_STREAMED_TARGETS

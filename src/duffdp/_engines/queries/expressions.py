@@ -6,6 +6,7 @@ number gives. No expression overflows or fails for any number.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from duffdp.domain import Digits, Ordered
@@ -20,7 +21,7 @@ _TINY = 2.0**-1000
 
 
 def snap_expression(
-    nw: Any, column: Any, dtype: Any, grid: Ordered, shift: int = 0, by_inverse: bool = False
+    nw: ModuleType, column: Any, dtype: Any, grid: Ordered, shift: int = 0, by_inverse: bool = False
 ) -> Any:
     """The index of every present number of a column, rounded down to a multiple of 2**shift.
 
@@ -45,7 +46,7 @@ def snap_expression(
     return place.cast(nw.Int64)
 
 
-def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Ordered, index: int) -> Any:
+def reaches_expression(nw: ModuleType, column: Any, dtype: Any, grid: Ordered, index: int) -> Any:
     """Expression that is true where a number of a column snaps to this index (above 0) or beyond;
     None if none can.
     """
@@ -59,7 +60,7 @@ def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Ordered, index: i
     return None if edge > greatest else keys >= max(edge, least)
 
 
-def bin_expression(nw: Any, column: Any, dtype: Any, thresholds: Thresholds) -> Any:
+def bin_expression(nw: ModuleType, column: Any, dtype: Any, thresholds: Thresholds) -> Any:
     """The bin of every present number or truth value of a column, -1 outside."""
     edges: list[Any]
     if is_whole(nw, dtype):
@@ -80,7 +81,7 @@ def bin_expression(nw: Any, column: Any, dtype: Any, thresholds: Thresholds) -> 
     return bin_of(0, len(edges)) if edges else column.cast(nw.Int64) * 0 - 1
 
 
-def clock_expression(nw: Any, column: Any, clock: Clock) -> Any:
+def clock_expression(nw: ModuleType, column: Any, clock: Clock) -> Any:
     """The time that clocks show at each instant of a column of whole numbers."""
     column = column.clip(clock.low, clock.high)
 
@@ -99,19 +100,19 @@ def rounded_down(index: Any, shift: int) -> Any:
     return index - index % 2**shift if shift else index
 
 
-def whole_rounded_down(nw: Any, index: Any, shift: int, grid: Ordered) -> Any:
+def whole_rounded_down(nw: ModuleType, index: Any, shift: int, grid: Ordered) -> Any:
     """Round down with one use of the column, because some engines compute each use anew."""
     if shift == 0 or grid.size > EXACT_QUOTIENT:
         return rounded_down(index, shift)
     return (index / 2**shift).floor().cast(nw.Int64) * 2**shift
 
 
-def is_whole(nw: Any, dtype: Any) -> bool:
+def is_whole(nw: ModuleType, dtype: Any) -> bool:
     """True if a type holds nothing but whole numbers or truth values."""
     return bool(dtype.is_integer() or dtype == nw.Boolean)
 
 
-def _whole_index(nw: Any, column: Any, dtype: Any, steps: WholeSteps) -> Any:
+def _whole_index(nw: ModuleType, column: Any, dtype: Any, steps: WholeSteps) -> Any:
     """`WholeSteps.of_array` for a column of whole numbers or truth values."""
     column, least, greatest = _as_keys(nw, column, dtype)
     if steps.fits(least, greatest):
@@ -139,7 +140,7 @@ def _whole_index(nw: Any, column: Any, dtype: Any, steps: WholeSteps) -> Any:
     return index
 
 
-def _double_index(nw: Any, key: Any, steps: DoubleSteps, by_inverse: bool) -> Any:
+def _double_index(nw: ModuleType, key: Any, steps: DoubleSteps, by_inverse: bool) -> Any:
     """`DoubleSteps.of_array` for a column of Float64 without nan."""
     # By comparisons: the least and the greatest of two take some engines several times as long.
     offset = nw.when(key >= steps.start).then(key).otherwise(nw.lit(steps.start))
@@ -155,7 +156,7 @@ def _double_index(nw: Any, key: Any, steps: DoubleSteps, by_inverse: bool) -> An
     return (offset / (offset * 0.0 + steps.factor if by_inverse else steps.factor) + 0.5).floor()
 
 
-def _digits_index(nw: Any, key: Any, steps: DigitSteps, by_inverse: bool) -> Any:
+def _digits_index(nw: ModuleType, key: Any, steps: DigitSteps, by_inverse: bool) -> Any:
     """`DigitSteps.of_array` for a column of Float64 without nan."""
     magnitude = key.abs()
 
@@ -178,7 +179,7 @@ def _digits_index(nw: Any, key: Any, steps: DigitSteps, by_inverse: bool) -> Any
     return nw.when(key < 0.0).then(place * -1.0).otherwise(place) + float(steps.zero)
 
 
-def _as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
+def _as_keys(nw: ModuleType, column: Any, dtype: Any) -> tuple[Any, int, int]:
     """A column of whole numbers in a type that can be snapped, and the range of that type."""
     if dtype == nw.UInt64:
         return column, 0, 2**64 - 1
@@ -189,7 +190,7 @@ def _as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
     return column.cast(nw.Int64), -(2**63), 2**63 - 1
 
 
-def _quotient(nw: Any, gap: Any, step: int, limit: int) -> Any:
+def _quotient(nw: ModuleType, gap: Any, step: int, limit: int) -> Any:
     """A column of whole numbers of 0 and more, divided and rounded down, for results below `limit`.
 
     Engines differ in the division of whole numbers; in remainders and doubles they agree.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from duffdp._engines.adapters.query import QueryAdapter
@@ -23,7 +24,7 @@ _TICKS = {"D": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}  # of a d
 
 
 def query_key_counts(
-    nw: Any,
+    nw: ModuleType,
     adapter: QueryAdapter,
     rows: Any,
     universe: KeyUniverse,
@@ -66,7 +67,12 @@ def query_key_counts(
 
 
 def _capped(
-    nw: Any, adapter: QueryAdapter, rows: Any, by: list[str], cap: Cap, order: tuple[int, ...]
+    nw: ModuleType,
+    adapter: QueryAdapter,
+    rows: Any,
+    by: list[str],
+    cap: Cap,
+    order: tuple[int, ...],
 ) -> Any:
     """Of every person the rows that count, in all groups together or in each of some."""
     if cap.groups is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -65,8 +66,8 @@ def run_query(query: Callable[[Source], Result], source: Source) -> Result:
 def query_error(error: Exception) -> UnsupportedData:
     """The error for a query that failed, without the engine's own words, which may quote data."""
     return UnsupportedData(
-        f"the query failed in the engine that holds the data ({type(error).__name__}). Is it "
-        "readable, as it was when the release began, and its connection open?"
+        f"the query failed in the engine that holds the data ({type(error).__name__}). Check that "
+        "the data are unchanged and readable, and that the connection is open."
     )
 
 
@@ -91,7 +92,7 @@ class ColumnSpec(NamedTuple):
 class IndexColumn:
     """Turns the column `value` of a narwhals frame into the column `index` of candidates."""
 
-    nw: Any
+    nw: ModuleType
     adapter: QueryAdapter
     value: str
     index: str
@@ -274,7 +275,7 @@ class QueryRows:
 
     def __init__(
         self,
-        nw: Any,
+        nw: ModuleType,
         adapter: QueryAdapter,
         rows: Any,
         keys: PublicValues | None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ def _limits(slot: _Slot, groups: Sequence[int]) -> Limits:
     return dict(zip(slot.limits, map(list, zip(*limits, strict=True)), strict=True))
 
 
-def _level(nw: Any, index: Any, quantization: Quantization, size: int) -> Any:
+def _level(nw: ModuleType, index: Any, quantization: Quantization, size: int) -> Any:
     """The level of a candidate of `size`, as an expression."""
     if quantization.low > 0 or quantization.high < size - 1:
         index = index.clip(quantization.low, quantization.high)
@@ -139,7 +140,7 @@ def _level(nw: Any, index: Any, quantization: Quantization, size: int) -> Any:
     return index
 
 
-def _with_own_level(nw: Any, rows: Any, index: Any, level: str, slot: _Slot) -> Any:
+def _with_own_level(nw: ModuleType, rows: Any, index: Any, level: str, slot: _Slot) -> Any:
     """Rows with the level of a candidate by the limits of their group."""
     low, high, start, width = map(nw.col, slot.limits)
     rows = rows.with_columns(nw.when(index > high).then(high).otherwise(index).alias(level))

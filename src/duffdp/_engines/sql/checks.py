@@ -78,7 +78,7 @@ def check_constants(tree: Any) -> None:
         raise DuffError(
             Argument("sql"),
             f" has a constant that cannot be evaluated, {_excerpt(constants[failure.text])}. "
-            f"DuckDB says: {failure.message}. Correct the constant.",
+            f"DuckDB reports: {failure.message}. Correct the constant.",
         )
 
 
@@ -101,7 +101,7 @@ def check_types(trees: Iterable[Any], rows: DuckDBPyRelation) -> None:
     if failure is not None:
         raise DuffError(
             f"sql does not fit the types of the columns: {_excerpt(written[failure.text])} fails "
-            f"for every row. DuckDB says: {failure.message}."
+            f"for every row. DuckDB reports: {failure.message}."
         )
 
 

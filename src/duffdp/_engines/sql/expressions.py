@@ -75,10 +75,11 @@ class Writing:
     def _refused(self, node: Any) -> DuffError:
         excerpt = node.sql(dialect="duckdb", comments=False)[:40]
         return DuffError(
-            f"sql: {excerpt!r} ({type(node).__name__}) is not taken for {self._words.engine}, with "
-            "columns of these types: a record could stop it. Comparisons, AND, OR, NOT, CASE, "
-            "COALESCE, IN, BETWEEN, LIKE, arithmetic, and functions of texts and times on a list "
-            "are. Make a view there, and pass that."
+            f"sql: {excerpt!r} ({type(node).__name__}) is not supported for "
+            f"{self._words.engine}, with columns of these types, because a single record could "
+            "make it fail. Supported are comparisons, AND, OR, NOT, CASE, COALESCE, IN, BETWEEN, "
+            "LIKE, arithmetic, and listed functions of text and time. Create a view in the "
+            "database and pass that."
         )
 
     def _form(self, name: str, node: Any) -> str:
@@ -156,7 +157,8 @@ def _moment(text: str, kind: Kind, node: Any) -> dt.date:
             Kind.instant: "an instant with its offset, such as '2024-07-31 23:59+02:00'",
         }[kind]
         raise DuffError(
-            Argument("sql"), f" must compare such a column with {expected}, got {text!r:.60}."
+            Argument("sql"),
+            f" must compare a column of this type with {expected}, got {text!r:.60}.",
         )
     return moment
 
@@ -539,8 +541,8 @@ class RowExpressions(NumberSteps):
         if any(node.depth - tree.depth > MOST_DEEP for node in tree.walk()):
             raise DuffError(
                 Argument("sql"),
-                f" takes at most {MOST_DEEP} steps in one another for {self._words.engine}. Make a "
-                "view there, and pass that.",
+                f" can have at most {MOST_DEEP} nested expressions for {self._words.engine}. "
+                "Create a view in the database and pass that.",
             )
         return self.term(tree)
 

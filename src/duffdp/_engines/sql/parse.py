@@ -101,7 +101,8 @@ def read_query(text: Any, table: tuple[str, ...] | None = None) -> ReadQuery:
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_QUERY_LETTERS:
         raise DuffError(
             Argument("sql"),
-            f" must be a text of at most {MAX_QUERY_LETTERS} letters, got {text!r:.60}. {_EXAMPLE}",
+            f" must be text of at most {MAX_QUERY_LETTERS} characters, got {text!r:.60}. "
+            f"{_EXAMPLE}",
         )
     sqlglot = load("sqlglot", "sql")
     try:
@@ -109,8 +110,8 @@ def read_query(text: Any, table: tuple[str, ...] | None = None) -> ReadQuery:
         return _Reader(text.strip(), statements, table).read()
     except (sqlglot.errors.SqlglotError, RecursionError):
         raise DuffError(
-            "sql cannot be read as one SELECT. Put a name that is a word of SQL in double quotes. "
-            + _EXAMPLE
+            "sql cannot be parsed as one SELECT. If a column name is an SQL keyword, put it in "
+            "double quotes. " + _EXAMPLE
         ) from None
 
 
@@ -143,12 +144,15 @@ class _Reader:
         names = [output.name.casefold() for output in outputs]
         if len(set(names)) < len(names):
             raise DuffError(
-                Argument("sql"), " must give every column of the result a name of its own, by AS."
+                Argument("sql"),
+                " must give each column of the result a different name. Rename columns with AS.",
             )
         where = select.args.get("where")
         condition = None if where is None else self._row_wise(where.this)
         if not self._columns and not starred:
-            raise DuffError(Argument("sql"), f" must look at a column of the table. {_EXAMPLE}")
+            raise DuffError(
+                Argument("sql"), f" must use at least one column of the table. {_EXAMPLE}"
+            )
         tree = None if where is None else where.this
         columns = tuple(self._columns)
         unread = starred and self._table is None
@@ -168,7 +172,7 @@ class _Reader:
             return ()
         extras = [name for name, part in group.args.items() if part and name != "expressions"]
         if extras or not all(_kind(part) == "Column" for part in group.expressions):
-            raise _refused("GROUP BY of anything but names", "GROUP BY with names of columns")
+            raise _refused("GROUP BY with an expression", "GROUP BY with names of columns")
         for part in group.expressions:
             self._row_wise(part)
         return tuple(part.name for part in group.expressions)
@@ -178,14 +182,14 @@ class _Reader:
         if _kind(expression) == "Column" and _kind(expression.this) == "Identifier":
             if groups and expression.name not in groups:
                 raise DuffError(
-                    f"sql: {expression.name!r} must be in GROUP BY, or in a sum over the rows."
+                    f"sql: {expression.name!r} must be in GROUP BY or in a function such as SUM."
                 )
             return QueryOutput(
                 name or expression.name, self._row_wise(expression), expression.name, expression
             )
         if not name and _kind(expression) != "Star":
             raise DuffError(
-                Argument("sql"), " must name what it makes of columns, as in cost * 1.19 AS gross."
+                Argument("sql"), " must name each expression with AS, as in cost * 1.19 AS gross."
             )
         if not groups:
             return QueryOutput(name, self._row_wise(expression), None, expression)
@@ -227,7 +231,7 @@ class _Reader:
             return
         misplaced = kind in _WITHIN and above not in _WITHIN[kind]
         if kind not in _ALLOWED or misplaced:
-            raise _refused(_excerpt(node), "what takes the fields of one row and gives one value")
+            raise _refused(_excerpt(node), "expressions that compute one value from one row")
         if kind == "Is" and _kind(node.expression) not in ("Null", "Boolean"):
             raise _refused(_excerpt(node), "IS NULL, IS TRUE and IS FALSE")
         if any(node.args.get(name) for name in _UNREAD.get(kind, ())):
@@ -237,11 +241,13 @@ class _Reader:
         if kind in ("Like", "ILike") and not _is_text(node.expression):
             raise _refused(_excerpt(node), "LIKE and ILIKE with a pattern such as 'a%'")
         if kind == "AtTimeZone" and not _is_zone(node.args.get("zone")):
-            raise _refused(_excerpt(node), "AT TIME ZONE with a known zone such as 'Europe/Berlin'")
+            raise _refused(
+                _excerpt(node), "only known zones such as 'Europe/Berlin' in AT TIME ZONE"
+            )
         if kind == "Replace" and not _shortens(node):
-            raise _refused(_excerpt(node), "REPLACE of a text by one that is no longer")
+            raise _refused(_excerpt(node), "only REPLACE by text that is not longer")
         if kind == "DateDiff" and node.find_ancestor(type(node)):
-            raise _refused(_excerpt(node), "DATE_DIFF that is not a part of another one")
+            raise _refused(_excerpt(node), "only DATE_DIFF that is not nested")
         if kind == "Column":
             is_ours = not node.table or node.table.casefold() in self._names
             if not is_ours or node.args.get("db"):
@@ -307,8 +313,8 @@ def _excerpt(node: Any) -> str:
 def _refused(refused: str, instead: str) -> DuffError:
     return DuffError(
         Argument("sql"),
-        f" takes {instead}, got {refused}. What else could make one record many, or let one decide "
-        "about another, is refused: make such a table first, and hand it over.",
+        f" accepts {instead}, got {refused}. Anything that could turn one record into several, "
+        "or let one record affect another, is refused. Prepare such a table first and pass it.",
     )
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
@@ -63,7 +64,7 @@ class Query:
     >>> people = duffdp.Query(
     ...     "demo/adult.parquet", "SELECT hours_per_week / 7 AS daily FROM data WHERE age >= 60"
     ... )
-    >>> release = duffdp.median(people, column="daily", epsilon=1e6, bounds=(0, 24), step=0.1)
+    >>> release = duffdp.median(people, column="daily", epsilon=1, bounds=(0, 24), step=0.1, rng=1)
     >>> release.value
     5.7
     """
@@ -190,7 +191,8 @@ def _open_file(query: Query) -> _FileResult:
         if form is not None and not form.lists_columns:
             raise DuffError(
                 Argument("sql"),
-                f" must name its columns instead of *: {form.name} do not list theirs.",
+                f" must name its columns instead of *, because {form.name} do not list their "
+                "columns.",
             )
         read = query.read_on(file.columns(ReadRequest((), kind="category")).types.columns)
     return _FileResult(read, file)
@@ -211,8 +213,8 @@ def _open_frame(query: Query) -> _FrameResult:
         raise
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(
-            f"the {type(query.data).__name__} cannot be read ({type(error).__name__}). Is its "
-            "connection closed?"
+            f"the {type(query.data).__name__} cannot be read ({type(error).__name__}). Check "
+            "that its connection is open."
         ) from None
     if duckdb_source is None:
         return _open_remote(query, read, nw, frame)
@@ -229,7 +231,7 @@ def _open_frame(query: Query) -> _FrameResult:
     return _FrameResult(result)
 
 
-def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> _FrameResult:
+def _open_remote(query: Query, read: ReadQuery, nw: ModuleType, frame: Any) -> _FrameResult:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp._engines.adapters import query_adapter
 
@@ -309,8 +311,8 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
     except duckdb.Error as error:
         message = str(error).splitlines()[0][:200]
         raise DuffError(
-            f"sql does not fit the types of the columns. DuckDB says: {message}. Columns of a file "
-            "of text are text, unless types says what they are."
+            f"sql does not fit the types of the columns. DuckDB reports: {message}. Columns of a "
+            "text file are text unless types declares them."
         ) from None
 
 

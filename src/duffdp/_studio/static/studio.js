@@ -32,7 +32,7 @@ async function post(path, body) {
     return await answer.text();
   } catch (error) {
     if (error.name === "AbortError") return null;
-    return '<section class="card problem" role="alert"><p>The studio does not answer. Is it still running?</p></section>';
+    return '<section class="card problem" role="alert"><p>The studio does not respond. Check that it is still running.</p></section>';
   } finally {
     if (!signal.aborted) document.body.removeAttribute("aria-busy");
   }
@@ -106,7 +106,7 @@ async function sample(input) {
   const body = new URLSearchParams({ csrf: form().elements.csrf.value, column: input.dataset.column, records: await input.files[0].text() });
   const told = input.parentElement.querySelector("small");
   const answer = await fetch("/sample", { method: "POST", body });
-  told.textContent = answer.ok ? `${await answer.text()} Public, not protected.` : "This file has no numbers, one on a line, or too many.";
+  told.textContent = answer.ok ? `${await answer.text()} Treated as public, not protected.` : "The file must have one number per line, and at most 200,000 of them.";
   if (answer.ok) form().elements[`shape.${input.dataset.sample}`].value = "sample";
   later();
 }

@@ -12,16 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from duffdp._evidence import RankProfiles
-from duffdp._parameters import EPSILON
+from duffdp._evidence import Evidence, RankProfiles
 from duffdp._privacy import LossFamily
 from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
 from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.mechanisms.joint._grouped_proposal import GroupedDrafts, GroupedProposal
 from duffdp.mechanisms.joint._proposal import DRAFT_WORDS, Proposal
+from duffdp.mechanisms.mechanism import Mechanism
 
-# A rank is then missed one time in e**32: more would only take longer.
+# A rank is then missed one time in e**32 for each place that misses it: more would take longer.
 MAX_JOINT_EPSILON = Fraction(64)
 # Below it, blocks of ranks for many windows exceed 64 bits.
 MIN_GROUPED_EPSILON = Fraction(1, 10**6)
@@ -33,7 +33,7 @@ GROUPS_AT_ONCE = 128  # groups that are weighed together: their arrays fit into 
 MAX_GROUPED_DRAFTS = 40
 
 
-class Joint:
+class Joint(Mechanism):
     """Sorted places t_1 <= ... <= t_m for several quantiles, and a size s, by one exponential
     mechanism.
 
@@ -86,9 +86,8 @@ class Joint:
     loss_family: ClassVar[LossFamily] = "bounded-range"
 
     def __init__(self, epsilon: Any) -> None:
-        self._full_epsilon = EPSILON.read(epsilon)
-        self._epsilon = min(self._full_epsilon, MAX_JOINT_EPSILON)
-        self.epsilon = float(self._full_epsilon)
+        super().__init__(epsilon)
+        self._drawn_epsilon = min(self._epsilon, MAX_JOINT_EPSILON)
 
     @np.errstate(all="ignore")  # no weight is so near 0 that one record could make an error of it
     def release(self, columns: Sequence[QuantileRanks], source: Entropy) -> list[list[int]]:
@@ -97,22 +96,25 @@ class Joint:
         for begin in range(0, len(columns), GROUPS_AT_ONCE):
             block = columns[begin : begin + GROUPS_AT_ONCE]
             pending = list(range(len(block)))
-            if self._epsilon >= MIN_GROUPED_EPSILON and can_group(block):
+            if self._drawn_epsilon >= MIN_GROUPED_EPSILON and can_group(block):
                 pending = self._draw_grouped(list(block), candidates, begin, source)
             for at in range(0, len(pending), PROPOSALS_AT_ONCE):
                 chunk = {begin + i: block[i] for i in pending[at : at + PROPOSALS_AT_ONCE]}
                 self._draw_singly(chunk, candidates, source)
         return candidates
 
-    def numbers(self, evidence: RankProfiles, source: Entropy) -> list[Sequence[int]]:
+    def numbers(self, evidence: Evidence, source: Entropy) -> list[Sequence[int]]:
         """A column for each quantile: the index of a candidate for every group."""
+        assert isinstance(evidence, RankProfiles)
         return list(zip(*self.release(evidence.columns, source), strict=True))
 
     def _draw_grouped(
         self, columns: list[QuantileRanks], results: list[list[int]], begin: int, source: Entropy
     ) -> list[int]:
-        """Draws for all columns together; those that are left after ATTEMPTS, or do not fit."""
-        proposal = GroupedProposal(columns, self._epsilon)
+        """Draw for all columns together; returns those that do not fit, or are left after
+        MAX_GROUPED_DRAFTS.
+        """
+        proposal = GroupedProposal(columns, self._drawn_epsilon)
         waiting = np.flatnonzero(proposal.fits)
         drafts_left = MAX_GROUPED_DRAFTS
         while len(waiting) and drafts_left:
@@ -135,14 +137,14 @@ class Joint:
         """Draws for some columns, each from a proposal of its own, which learns from what was
         refused.
         """
-        profiles = {i: column.profile(float(self._epsilon)) for i, column in columns.items()}
+        profiles = {i: column.profile(float(self._drawn_epsilon)) for i, column in columns.items()}
         waiting: dict[int, Proposal | None] = dict.fromkeys(columns)
         while waiting:
             word_count = DRAFT_WORDS + DRAFT_WORDS * len(columns[next(iter(waiting))].qs)
             words = source.words(len(waiting) * word_count).reshape(-1, word_count).tolist()
             drafts = []
             for draft_words, (i, current) in zip(words, waiting.items(), strict=True):
-                proposal = current or Proposal(profiles[i], self._epsilon)
+                proposal = current or Proposal(profiles[i], self._drawn_epsilon)
                 drafts.append((i, proposal, proposal.draft(draft_words, source)))
             waiting = {}
             for i, proposal, draft in drafts:
@@ -150,9 +152,6 @@ class Joint:
                     results[i] = draft.candidates
                 else:
                     waiting[i] = proposal.after(draft)
-
-    def __repr__(self) -> str:
-        return f"Joint(epsilon={self.epsilon:g})"
 
 
 def can_group(columns: Sequence[QuantileRanks]) -> bool:

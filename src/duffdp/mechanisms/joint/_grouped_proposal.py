@@ -1,6 +1,9 @@
 """Several quantiles of many groups at once: one proposal distribution that covers the exact ones,
 and drafts from it that are accepted in proportion.
 
+For 3,000 groups this takes an 18th of the time of a `Proposal` for each group with three quantiles,
+and a quarter with nine (`benchmarks/several_quantiles.py`).
+
 Promise: Draws for several groups together have the output distribution of each group alone.
 """
 
@@ -49,8 +52,8 @@ class GroupedProposal:
 
     An array has a row for each group and each pass. Pass 0 is that of the middle size at
     `FLAT_SHARE` of epsilon, which all sizes without a pass of their own share. Places of different
-    quantiles are drawn as if they need not be in order, and refused if they are
-    not: this suits few quantiles, or quantiles that lie apart.
+    quantiles are drawn as if they need not be in order, and refused if they are not: this suits few
+    quantiles, or quantiles that lie apart.
     """
 
     def __init__(self, groups: list[QuantileRanks], epsilon: Fraction) -> None:
@@ -76,7 +79,7 @@ class GroupedProposal:
             ]
         )
         # c times the records by which the middle size is too small.
-        self.excess = np.array(
+        self.shortfall = np.array(
             [
                 (top * n - SIZE_SPACING * bottom * middle) / (2 * bottom)
                 for n, middle in zip(totals, self.middle.tolist(), strict=True)
@@ -129,17 +132,21 @@ class GroupedProposal:
         self.flat_and_full: Floats = np.stack([flat, full], axis=1)
 
     def _weigh(self) -> None:
-        """One pass for the middle size at FLAT of epsilon, and one for each size near it: a row of
-        a group each. Weights of two places in a row fall geometrically with their difference.
+        """One pass for the middle size at FLAT_SHARE of epsilon, and one for each size near it: a
+        row of a group each.
+
+        Block b of a quantile is entered from all blocks b' of the quantile before, with the weight
+        exp(-|place[b] + moved - place[b']|). The blocks up to the split lie to the left, where this
+        is exp(place[b']) / exp(place[b] + moved), and the others to the right: two running sums.
         """
         steps = np.array([0, *range(-self.weighed_reach, self.weighed_reach + 1)])
         weight = self.flat_and_full[:, np.minimum(np.arange(len(steps)), 1)]
         share = np.ones(len(steps))
         share[0] = FLAT_SHARE
         self.row_share = share
-        excess = self.row_excess = self.excess[:, None] - SIZE_SPACING / 2 * steps
+        shortfall = self.row_shortfall = self.shortfall[:, None] - SIZE_SPACING / 2 * steps
         # Group, row and quantile: where a place of the wanted rank lies.
-        shift = self.shift = excess[:, :, None] * self.cumulative_shares
+        shift = self.shift = shortfall[:, :, None] * self.cumulative_shares
         shift -= self.fraction[:, None, :]
         place = share[:, None] * self.place
         rising, falling = np.exp(place), np.exp(-place)
@@ -165,7 +172,7 @@ class GroupedProposal:
             total[:, :, -1] *= outside_factor[1, j]
             self.totals.append(total)
         ends = place + (share * shift[:, :, -1])[:, :, None]
-        self.last = total * np.exp(-np.abs((share * excess)[:, :, None] - ends))
+        self.last = total * np.exp(-np.abs((share * shortfall)[:, :, None] - ends))
         sums = self.last.sum(axis=2)
         valid = (sums >= MIN_PASS_SUM) & (sums < np.inf)
         self.weighed: Bools = valid.all(axis=1)
@@ -179,11 +186,11 @@ class GroupedProposal:
         the edge of that one's window lies further out. Side 0 is before windows; side 1 is its
         mirror image. `place[-side]` is the first place or the last.
         """
-        group_count, rows = self.row_excess.shape
+        group_count, rows = self.row_shortfall.shape
         ends = np.zeros((2, len(self.qs) + 2, group_count, rows))
         for side in (0, 1):
             ends[side, 1:-1] = np.moveaxis(self.place[-side] + self.shift, 2, 0)
-            ends[side, -1] = self.row_excess
+            ends[side, -1] = self.row_shortfall
         ends[1] *= -1
         distance = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
         factor: Floats = np.exp(np.minimum(distance * self.row_share, 4 * MAX_NATS))
@@ -199,7 +206,7 @@ class GroupedProposal:
         self.size_reach = reach = max(math.ceil(2 * nats / SIZE_SPACING) + 1, self.weighed_reach)
         steps = np.arange(-reach, reach + 1)
         distance = SIZE_SPACING / 2 * np.abs(steps)
-        wrong = np.abs(self.excess[:, None] - SIZE_SPACING / 2 * steps)
+        wrong = np.abs(self.shortfall[:, None] - SIZE_SPACING / 2 * steps)
         bound = rows[:, :1] + FLAT_SHARE * distance - (1 - FLAT_SHARE) * wrong
         bound[:, reach - self.weighed_reach : reach + self.weighed_reach + 1] = rows[:, 1:]
         bound[self.middle[:, None] + steps < FIRST_SIZE] = -np.inf
@@ -356,14 +363,14 @@ class GroupedDrafts:
         the sizes that are weighed, and more than what it may be off by.
         """
         proposal, groups = self._proposal, self._groups
-        excess = proposal.excess[groups] - SIZE_SPACING / 2 * self._step
+        shortfall = proposal.shortfall[groups] - SIZE_SPACING / 2 * self._step
         ends = np.zeros((len(groups), len(proposal.qs) + 2))
         ends[:, 1:-1] = (
             self._rank * proposal.nat
             - proposal.fraction[groups]
-            + excess[:, None] * proposal.cumulative_shares
+            + shortfall[:, None] * proposal.cumulative_shares
         )
-        ends[:, -1] = excess
+        ends[:, -1] = shortfall
         logs = [np.log(factor.top / factor.bottom) for factor in self._factors]
         logs += [
             -proposal.log_top[groups],
@@ -444,9 +451,8 @@ def _pick_of_ranges(
     first = np.cumsum(length) - length
     run = np.arange(int(length.sum())) + np.repeat(begin - first, length)
     top = np.maximum.reduceat(volume[run], first)
-    scale = min(
-        WEIGHT_SCALE, 2**62 // len(run)
-    )  # what all of them add up to is a whole number of 64 bits
+    # So that what all of them add up to is a whole number of 64 bits.
+    scale = min(WEIGHT_SCALE, 2**62 // len(run))
     integers = (volume[run] / np.repeat(top, length) * scale).astype(np.int64) + 1
     cumulative = np.cumsum(integers)
     before = cumulative[first] - integers[first]

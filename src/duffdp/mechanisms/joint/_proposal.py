@@ -110,9 +110,9 @@ class Proposal:
         )
 
     def _weigh_sizes(self) -> None:
-        """The weights of all sizes but those that are drawn about one time in 2**RARE, by a bound
-        on all their weights: the score is at least the records that a size is off by. Sizes that
-        are unlikely by another bound share a pass (docs/explanation/several-quantiles.md).
+        """The weights of all sizes but those that are drawn about one time in 2**RARE_SIZE_BITS, by
+        a bound on all their weights: the score is at least the records that a size is off by. Sizes
+        that are unlikely by another bound share a pass (docs/explanation/several-quantiles.md).
         """
         profile, epsilon = self._profile, self._epsilon
         quantiles = len(profile.qs)
@@ -166,31 +166,32 @@ class Proposal:
         if not passes:
             return
         half, total = self._epsilon / 2, self._profile.total
-        excess = np.array([[float(half * (total - size))] for size, _ in passes])
+        # By what a size is too small, in nats.
+        shortfall = np.array([[float(half * (total - size))] for size, _ in passes])
         share = np.array([[share] for _, share in passes])
-        lies = [(layer.place + excess * layer.q) * share for layer in self._layers]
+        lies = [(layer.place + shortfall * layer.q) * share for layer in self._layers]
         # A place outside a window has no more weight than one at its edge, unless the layers before
         # and after have blocks further out.
         ends = np.zeros((2, len(lies) + 2, len(passes)))
         for side in (0, 1):
             ends[side, 1:-1] = [lie[:, -side] for lie in lies]
-            ends[side, -1] = (excess * share)[:, 0]
+            ends[side, -1] = (shortfall * share)[:, 0]
         ends[1] *= -1
-        outside_excess = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
+        outside_nats = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
         totals: list[Floats] = []
         for j, layer in enumerate(self._layers):
             entry = -np.abs(lies[0])
             if j:
                 earlier = self._layers[j - 1]
-                moved = layer.place + excess * (layer.q - earlier.q)
+                moved = layer.place + shortfall * (layer.q - earlier.q)
                 split = np.searchsorted(earlier.place, moved, side="right")
                 entry = _exponential_sums(
                     totals[-1], lies[j - 1], lies[j], split, layer.before, layer.is_same
                 )
             totals.append(entry + layer.weight)
-            totals[-1][:, 0] += outside_excess[0, j]
-            totals[-1][:, -1] += outside_excess[1, j]
-        final = totals[-1] - np.abs(excess * share - lies[-1])
+            totals[-1][:, 0] += outside_nats[0, j]
+            totals[-1][:, -1] += outside_nats[1, j]
+        final = totals[-1] - np.abs(shortfall * share - lies[-1])
         for row, request in enumerate(passes):
             self._passes[request] = [x[row] for x in lies], [x[row] for x in totals], final[row]
 

@@ -67,7 +67,8 @@ class WindowRuns:
 
     Runs are those of `RankProfile`, of which window w has those from `cut[w]` up to, not including,
     `cut[w + 1]`; their ranks are counted from `base[w]`, the whole records before the wanted rank,
-    which lies `rest[w]` of a record further on. Block b of a window begins at run `begin[w, b]`.
+    which lies `fraction[w]` of a record further on. Block b of a window begins at run
+    `begin[w, b]`.
     """
 
     start: Ints
