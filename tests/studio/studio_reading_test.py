@@ -176,7 +176,7 @@ def test_a_table_of_a_server(tmp_path):
     with visit(tmp_path) as visitor:
         fields = [*FORM, ("server", address), ("statistic.0", "median"), ("ledger", "b.db")]
         page = visitor.post("/plan", fields).text
-        assert "a person, named by sex" in page
+        assert "a person, identified by sex" in page
         job = visitor.wait_for(started(visitor, fields), "made")
         assert TablePlan.from_text(job.text, tmp_path).plan.source == address
         assert "40" in job.files["table.csv"]
@@ -210,7 +210,7 @@ def test_databases_of_the_folder_are_offered_and_ledgers_are_not(tmp_path: Path)
         assert "people.duckdb::second" in page
         assert "budget.db</option>" not in page
         fields = [("epsilon", "1"), ("source", "people.duckdb"), ("part", "people.duckdb::second")]
-        assert "a person, named by age" in visitor.post("/plan", fields).text
+        assert "a person, identified by age" in visitor.post("/plan", fields).text
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_first_look_says_what_is_ignored_and_proposes_bounds(page, folder):
     page.wait_for_selector("text=was charged to")
     assert Ledger(folder / "look.db").spent() == 100
     remarks = page.inner_text("#remarks")
-    assert re.search(r"Geldbuße: about 2[456] % of the fields are no numbers", remarks)
+    assert re.search(r"Geldbuße: about 2[456]% of the fields are not numbers", remarks)
     page.reload()
     assert Ledger(folder / "look.db").spent() == 100
     columns = json.loads(page.request.get(page.url + "/profile.json").text())["columns"]
