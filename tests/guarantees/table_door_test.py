@@ -120,6 +120,27 @@ def test_a_table_is_paid_for_before_any_of_it_is_read(ledger):
     assert set(seen) == {0.5}
 
 
+@pytest.mark.parametrize("call_id", [None, "one"])
+def test_an_interrupt_after_the_charge_says_what_was_charged(ledger, call_id, monkeypatch):
+    """Also where all numbers are drawn, and the table is made of them."""
+
+    def interrupt(table):
+        raise KeyboardInterrupt
+
+    frame = pl.DataFrame(ROWS)
+    book = ledger if call_id is None else ledger.call(call_id)
+    with monkeypatch.context() as patch:
+        patch.setattr(duffdp.Table, "wide", interrupt)
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            duffdp.table(frame, STATISTICS, epsilon=0.5, ledger=book, **GIVEN)
+    (note,) = stopped.value.__notes__
+    assert note.startswith("epsilon 0.5 was charged")
+    assert note.endswith("stays charged" if call_id is None else "'one' costs nothing")
+    if call_id is not None:
+        duffdp.table(frame, STATISTICS, epsilon=0.5, ledger=book, **GIVEN)
+    assert ledger.spent() == 0.5
+
+
 def test_a_table_beyond_the_budget_pays_and_reads_nothing(ledger):
     seen = []
     for epsilon, rng, error in ((Fraction(101, 10), None, BudgetExceeded), (1, 3, DuffError)):

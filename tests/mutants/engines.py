@@ -241,4 +241,15 @@ MUTANTS = (
         "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
         (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
     ),
+    Mutant(
+        "pandas: people whose ids are one double are one person",
+        "_engines/adapters/pandas.py",
+        "if native.dtype in _WIDE:",
+        "if False:",
+        (
+            "tests/guarantees/reopened_test.py::"
+            "test_long_doubles_that_are_one_double_are_different_people",
+        ),
+        ROWS,
+    ),
 )

@@ -7,6 +7,7 @@ from tests.mutants.mutant import (
     DOOR,
     DRIVER,
     FAMILY_OF_SIZES,
+    LEDGER,
     LEVELS,
     ONE_CALL,
     PASSED_ON,
@@ -342,5 +343,16 @@ MUTANTS = (
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
         COVERAGE,
+    ),
+    Mutant(
+        "a retry finds other keys than those that were stored",
+        "_pipeline/run.py",
+        "if finding is not None and finder not in found:",
+        "if finding is not None:",
+        (
+            "tests/guarantees/levels_test.py::"
+            "test_a_retry_after_an_interrupt_has_the_keys_that_were_stored",
+        ),
+        LEDGER,
     ),
 )

@@ -19,6 +19,7 @@ from duffdp._engines.requests import (
     Pairs,
     RecordCounts,
     Request,
+    stretches,
 )
 from duffdp.domain import Array, Floats, Ints, PublicSet
 from duffdp.errors import UnsupportedData
@@ -45,10 +46,7 @@ class PairEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces."""
-        return [
-            np.arange(at, min(at + PAIR_GROUPS, self.groups))
-            for at in range(0, self.groups, PAIR_GROUPS)
-        ]
+        return stretches(self.groups, PAIR_GROUPS)
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""

@@ -367,6 +367,11 @@ def middle_rank(q: Fraction, totals: Ints) -> Ints:
     return np.array(ranks, dtype=np.int64)
 
 
+def stretches(count: int, size: int) -> list[Ints]:
+    """The numbers below a count, in pieces of so many."""
+    return [np.arange(begin, min(begin + size, count)) for begin in range(0, count, size)]
+
+
 def ranges(begins: Ints, lengths: Ints) -> Ints:
     """So many positions from each begin on, one range after the other."""
     before = np.cumsum(lengths) - lengths

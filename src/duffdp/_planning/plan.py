@@ -32,7 +32,7 @@ from duffdp._pipeline.sources import read_sources
 from duffdp._pipeline.text_values import with_values
 from duffdp._pipeline.toml import read_toml, refuse_unknown
 from duffdp.domain import Digits
-from duffdp.errors import Argument, BoundsError, DuffError, SourceError
+from duffdp.errors import Argument, BoundsError, DuffError, SourceError, charge_note
 from duffdp.statistics.registry import REGISTRY, check_parameter_names, statistic_spec
 
 
@@ -257,6 +257,13 @@ class Plan:
         """Charge the prepared releases, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
         return dict(zip(self.names, releases, strict=True))
+
+    def note_charge(self, error: BaseException, ledger: object) -> None:
+        """Add a note about the charge to an error after it, where all numbers are stored."""
+        book = self._ledger(ledger)
+        if book is not None:
+            note = charge_note(float(self.epsilon), book.dataset, book.call_id, 0.0)
+            error.add_note(note)
 
     def _label(self, number: int, name: object) -> str:
         """The beginning of errors about a release."""

@@ -394,13 +394,18 @@ class TablePlan:
         prepared = self.plan.prepared(data, rng)
         if rehearsal is not None:
             self.plan.rehearse(prepared, lambda releases: rehearsal(self._table(releases)))
-        table = self._table(self.plan.make(prepared, ledger, done))
-        table = replace(
-            table, call_id=self._call_id(self.plan.ledger if ledger is None else ledger)
-        )
-        source = prepared[0].data
-        assert isinstance(source, SourceTable)
-        return replace(table, frame=source.frame(table.wide()))
+        releases = self.plan.make(prepared, ledger, done)
+        try:
+            table = self._table(releases)
+            table = replace(
+                table, call_id=self._call_id(self.plan.ledger if ledger is None else ledger)
+            )
+            source = prepared[0].data
+            assert isinstance(source, SourceTable)
+            return replace(table, frame=source.frame(table.wide()))
+        except BaseException as error:  # an interrupt, too: intervals of many groups take a while
+            self.plan.note_charge(error, ledger)
+            raise
 
     def _call_id(self, ledger: object) -> str | None:
         """The call id of a run that was charged to this ledger."""

@@ -19,6 +19,7 @@ from duffdp._engines.requests import (
     RecordCounts,
     Request,
     ValueCounts,
+    stretches,
 )
 from duffdp.domain import Array, Bins, Categories, Cells, Fields, Ints, Membership, Presence
 from duffdp.domain.cells import INSIDE, MISSING, OTHER_VALUES, OUTSIDE, is_present
@@ -80,8 +81,7 @@ class CellEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces."""
-        step = max(HISTOGRAM_CELLS // self._size, HISTOGRAM_GROUPS)
-        return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
+        return stretches(self.groups, max(HISTOGRAM_CELLS // self._size, HISTOGRAM_GROUPS))
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request."""

@@ -42,6 +42,7 @@ from duffdp._engines.requests import (
     middle_rank,
     ranges,
     rank_span,
+    stretches,
 )
 from duffdp.domain import Array, Ints, Keys, Ordered
 
@@ -117,8 +118,7 @@ class ArrayEngine:
         """All groups in pieces whose records fit into a processor's cache."""
         if self._begins is None:
             return [np.zeros(1, dtype=np.int64)]
-        step = self._block_size
-        return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
+        return stretches(self.groups, self._block_size)
 
     @property
     def _block_size(self) -> int:
