@@ -519,8 +519,8 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
     help="The maximum number of groups per person, with up to --contributions rows in each.",
-    doc="The maximum number of groups in which a person is used, chosen at random; epsilon covers "
-    "all of them. None: no limit apart from `contributions`.",
+    doc="The maximum number of groups in which a person's rows are used, chosen at random; epsilon "
+    "covers all of them. None: no limit apart from `contributions`.",
     rule="a whole number of 1 or more",
     example=2,
     default=None,
@@ -581,9 +581,10 @@ COVERS: Parameter[Covers] = Parameter(
 )
 SIMULTANEOUS: Parameter[bool] = Parameter(
     name="simultaneous",
-    help="Make all intervals hold at once with that probability, not only each individually.",
-    doc="True: all intervals of the release, in all groups, hold at once with that probability, "
-    "not only each individually. They are a little wider.",
+    help="Make all intervals hold at once with the confidence of --interval, not only each "
+    "individually.",
+    doc="True: all intervals of the release, in all groups, hold at once with the confidence of "
+    "`interval`, not only each individually. They are a little wider.",
     rule="True or False",
     default=False,
     convert=_flag,

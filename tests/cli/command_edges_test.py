@@ -196,7 +196,7 @@ def test_planning_reads_files_as_releases_do(tmp_path):
     assert none.returncode == 4
     assert "there is no column 'h'" in none.stderr
     shape = duff("preview", "uniform", "--n", "9", "--types", "x=double", *grid)
-    assert "--types is for the records of a file, got the shape 'uniform'" in shape.stderr
+    assert "--types can only be used with a file, got the distribution 'uniform'" in shape.stderr
 
 
 def test_a_condition_decides_which_records_planning_sees(tmp_path):

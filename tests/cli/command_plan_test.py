@@ -184,7 +184,7 @@ def test_a_typed_column_refuses_what_it_cannot_hold(call, plan):
     plan.write_text(text)
     found, out, err = call("release", plan, "-f", "csv")
     assert (found, out) == (2, "")
-    assert "release 2 of the plan: the column 'hours_per_week' is of type Int64" in err
+    assert "release 2 of the plan: the column 'hours_per_week' has the type Int64" in err
     assert Ledger(plan.parent / "budget.db").spent() == 0
 
 

@@ -106,7 +106,7 @@ WRONG = [
         "of the table: there is no statistic 'medain'. Did you mean",
     ),
     ("age = [0, 120]", "", 2, "age_median: bounds of the column 'age' are missing"),
-    ('age = "median"', 'agee = "median"', 2, "bounds has the column 'age', and no"),
+    ('age = "median"', 'agee = "median"', 2, "bounds has the column 'age', but statistics has no"),
     (
         "total = true",
         'unit = "nobody"',

@@ -263,7 +263,7 @@ def test_plans_that_do_not_fit():
         ({"column": "x"}, "unknown entry 'column'"),
         ({"x": None}, "two different columns"),
         ({"x": 3}, "name of a column"),
-        ({"statistic": "median"}, "x goes with slope"),
+        ({"statistic": "median"}, "x is only valid for slope"),
     ):
         with pytest.raises(DuffError, match=said):
             Plan([whole | change], epsilon=1).run(FRAME)

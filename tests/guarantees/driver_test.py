@@ -126,6 +126,24 @@ def test_draws_that_are_made_together_add_up():
         release(greedy)
 
 
+def test_groups_that_pay_different_prices_draw_with_their_own():
+    """Each mechanism has the epsilon that its groups paid."""
+    calls = []
+
+    class Calls(Recorded):
+        def draw(self, call):
+            calls.append(call)
+            return super().draw(call)
+
+    def program(draws, scope, epsilon):
+        (columns,) = yield [Draw([Count()] * 2, "two-sided-geometric", [ONE / 4, ONE / 2])]
+        return columns
+
+    release(program, source=Calls())
+    assert sorted(Fraction(call.mechanism.epsilon) for call in calls) == [ONE / 4, ONE / 2]
+    assert all(call.mechanism.epsilon == call.paid for call in calls)
+
+
 def branching(first_pays):
     """The first group draws once for all of epsilon, the second twice for a half."""
 

@@ -177,6 +177,36 @@ def test_rate_is_within_its_bounds(epsilon, threshold, digits):
         assert high - low < 3 * rate / 10**digits
 
 
+@pytest.mark.parametrize("epsilon", [2_000, 10**5, 10**9])
+def test_huge_epsilons_find_no_false_key_in_no_time(epsilon):
+    """Digits of their chances would take seconds, or never end."""
+    assert list(rare_places(2**4096, Fraction(epsilon), 3, entropy())) == []
+
+
+@pytest.mark.parametrize("threshold", [1, 2, 5, 9])
+def test_a_rough_bound_of_the_chance_decides_nothing_that_is_not_certain(threshold, monkeypatch):
+    """Where it is looked at for small exponents, too, the same bits give the same places."""
+    found = []
+    for largest in (10**9, 0):
+        monkeypatch.setattr("duffdp._sampling.rare_places._LARGE_EXPONENT", largest)
+        found.append(
+            [list(rare_places(200, Fraction(1), threshold, entropy(seed))) for seed in range(60)]
+        )
+    assert found[0] == found[1]
+    assert any(found[0])
+
+
+@pytest.mark.parametrize("epsilon", [1, 20, 300, 10**5])
+def test_intervals_of_released_keys_beyond_all_doubles(epsilon):
+    """Tails of the noise that no double holds: whether a key is found decides no error."""
+    mechanism = ThresholdedGeometric(epsilon)
+    for threshold in (1, 100, 3000):
+        for output in (threshold, threshold + 5):
+            low, high = mechanism.possible_counts(output, threshold, 0.95)
+            assert 0 <= low <= output <= high
+    assert mechanism.possible_counts(10**4, 3000, 0.95)[0] >= 10**4 - 4
+
+
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_hold_for_released_keys(epsilon, confidence):

@@ -99,7 +99,7 @@ MUTANTS = (
         "_pipeline/driver.py",
         "yield _Share(i, statistic, epsilon, make(epsilon), places)",
         "yield _Share(i, statistic, epsilon, make(draw.epsilon_of(0)), places)",
-        (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+        (f"{DRIVER}::test_groups_that_pay_different_prices_draw_with_their_own",),
     ),
     Mutant(
         "finding keys is accounted for more rows than count",

@@ -417,4 +417,4 @@ def test_plans_and_commands(call, tmp_path):
     asked = ("histogram", ADULT, "--column", "age", "--bins", "0,40,120", "--interval", "0.9")
     code, out, _ = call(*asked, "-e", "1", "--simultaneous")
     assert re.search(r"\[0, 40\) +[\d,]+ \([\d,]+ to [\d,]+\)\n", out)
-    assert "in all of them together" in out
+    assert "for all numbers at once" in out

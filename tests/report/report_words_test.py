@@ -141,7 +141,7 @@ SENTENCES = {
         lambda: count(**ONE_EACH),
     ),
     "error in short of used rows": (
-        "an interval beside it contains the exact answer for the rows that were used",
+        "The interval beside it contains the exact answer for the rows that were used",
         lambda: median(interval=0.9, **PERSON),
         lambda: median(interval=0.9),
     ),

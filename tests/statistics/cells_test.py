@@ -493,7 +493,7 @@ def test_a_column_is_needed_where_a_value_is():
             make()
     with pytest.raises(UnsupportedData, match="no column 'y'"):
         duffdp.count(frame, column="y", epsilon=1)
-    with pytest.raises(DuffError, match=r"goes with .*histogram"):
+    with pytest.raises(DuffError, match=r"is only valid for .*histogram"):
         Plan([{"statistic": "median", "bins": [0, 1], "column": "x"}], epsilon=1)
     with pytest.raises(BoundsError, match="count takes no bounds"):
         Plan([{"statistic": "count", "bounds": (0, 1)}], epsilon=1)

@@ -16,6 +16,8 @@ from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.lazy_uniform import LazyUniform, decide, exact_context
 
 _GUARD_DIGITS = 12  # a few roundings, and the exponent's own error, cost less
+# Beyond the first exponent a rough bound comes first: digits of very small chances take long.
+_LARGE_EXPONENT, _MAX_POWER = 1_000, 20_000
 
 
 def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -> Iterator[int]:
@@ -23,6 +25,9 @@ def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -
     proportional to exp(-epsilon |k|), is `threshold` or more, in order; `threshold` is 1 or more.
     """
     rates: dict[int, tuple[Fraction, Fraction]] = {}
+    exponent = epsilon * threshold
+    # For the chance p, at most exp(-exponent) and a half, -log(1 - p) is at most 2 p.
+    rough_rate = Fraction(2, 2 ** min(int(exponent), _MAX_POWER))
     place = 0
     while True:
         places_left = size - place
@@ -31,6 +36,11 @@ def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -
             bounds = uniform.exponential()
             if bounds is None:
                 return None
+            if exponent > _LARGE_EXPONENT:
+                if bounds[0] // rough_rate >= places_left:
+                    return places_left
+                if not bounds[0]:
+                    return None
             digits = uniform.bits // 3 + 8
             if digits not in rates:
                 rates[digits] = event_rate(epsilon, threshold, digits)

@@ -92,6 +92,8 @@ class ThresholdErrors:
 
     def _at_least(self, count: int, output: int, threshold: int) -> float:
         """The probability of this noisy count or a larger one, for a key that is released."""
+        if count < threshold:  # a ratio of tails that may both be below all doubles
+            return math.exp(-self.epsilon * (output - threshold))
         return self._tail(output - count) / self._tail(threshold - count)
 
     def _at_most(self, count: int, output: int, threshold: int) -> float:

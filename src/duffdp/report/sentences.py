@@ -125,11 +125,13 @@ def error_in_short(releases: Sequence[Release]) -> str:
         len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
     )
     together = all(simultaneous for _, simultaneous in intervals)
-    scope = ", all of them at once" if together else ", each individually"
-    return (
-        f"Every number has noise: with at least {float(100 * confidence):.6g}% probability an "
-        f"interval beside it contains {target}{scope if has_several else ''}."
-    )
+    probability = f"with at least {float(100 * confidence):.6g}% probability"
+    if not has_several:
+        return f"The number has noise. The interval beside it contains {target} {probability}."
+    scope = "All intervals" if together else "Each interval"
+    verb = "contain" if together else "contains"
+    end = " at once" if together else ""
+    return f"Every number has noise. {scope} {verb} {target}{end} {probability}."
 
 
 def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> list[str]:
