@@ -319,6 +319,7 @@ def test_habits(fines, options, said):
     ("arguments", "said"),
     [
         (("median", "--bounds", "0,120"), "--bounds takes 2 values with spaces between them"),
+        (("median", "--bounds", "0,120", "-c", "x"), "Write --bounds 0 120"),
         (("medain",), "Did you mean 'median'"),
         (("avg",), "Did you mean 'mean'"),
         (("run",), "duffdp table"),

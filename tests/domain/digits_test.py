@@ -393,7 +393,7 @@ def test_planning_knows_them():
         duffdp.preview(records, epsilon=1.0, bounds=Digits(3), mechanisms=["laplace"])
     with pytest.raises(BoundsError, match="evenly spaced"):
         duffdp.preview(records, epsilon=1.0, bounds=Digits(3), statistic="mean")
-    with pytest.raises(BoundsError, match="named shape"):
+    with pytest.raises(BoundsError, match="named distribution"):
         duffdp.preview("normal", n=10, epsilon=1.0, bounds=Digits(3))
 
 

@@ -170,5 +170,5 @@ def test_equality_and_text():
         assert again == pattern == Pattern.from_parameters(pattern.parameters())
         assert hash(again) == hash(pattern)
     assert Pattern("[A-Z]{2}") != Pattern("[A-Z]{3}")
-    with pytest.raises(duffdp.DuffError, match="no 'regex'"):
+    with pytest.raises(duffdp.DuffError, match="no parameter 'regex'"):
         Pattern.from_parameters({"regex": "a"})

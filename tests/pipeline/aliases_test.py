@@ -168,7 +168,7 @@ def test_other_functions_take_aliases() -> None:
 
 
 def test_a_name_and_its_alias_are_refused() -> None:
-    with pytest.raises(DuffError, match="unit and privacy_unit are names of the same parameter"):
+    with pytest.raises(DuffError, match="unit and privacy_unit name the same parameter"):
         duffdp.count(FRAME, epsilon=1, unit="who", privacy_unit="who")
 
 

@@ -166,7 +166,7 @@ def test_the_step_of_a_column_is_not_for_means():
     assert wide["grade_mean"][0] == pytest.approx(2.25, abs=0.01)
 
 
-def test_people_are_called_people():
+def test_people_are_called_people(tmp_path):
     table = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **GIVEN)
     assert table.display_tables()[0].header[1] == "people, each in one group"
     assert "count" in table.wide()
@@ -178,6 +178,12 @@ def test_people_are_called_people():
     assert any("groups_per_person=2 counts people in two" in note for note in table.notes)
     assert any("the rows that were picked" in note for note in table.notes)
     assert not any("groups_per_person" in note for note in several.notes)
+    named = {"names": {"count": "Patients"}, "total": True, "groups_per_person": 2}
+    renamed = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **named, **GIVEN)
+    assert renamed.display_tables()[0].header[1] == "Patients"
+    assert "each person in up to 2 groups" in renamed.to_text()
+    page = duffdp.report.write(renamed, tmp_path / "page.html").read_text()
+    assert "A person counts in up to 2 groups, so “all” counts people more than once" in page
     alone = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", bounds=GIVEN["bounds"])
     assert alone.display_tables()[0].header[0] == "people"
     assert not any("picked" in note for note in rows.notes)

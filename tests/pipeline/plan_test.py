@@ -94,7 +94,9 @@ def test_texts_of_a_file_take_the_types_of_a_frame(tmp_path, make):
     """
     ((_, release),) = Plan.from_toml(write(tmp_path, text)).run(frame).items()
     assert [value for _, _, value in release.rows()] == [9]
-    with pytest.raises(DuffError, match="release 1 of the plan: the column 'yes' is of type Bool"):
+    with pytest.raises(
+        DuffError, match="release 1 of the plan: the column 'yes' has the type Bool"
+    ):
         Plan.from_toml(write(tmp_path, text.replace("FALSE", "no"))).check(frame)
 
 

@@ -112,7 +112,7 @@ def test_unreadable_fields_are_called_so(tmp_path, call):
     assert column["unreadable"] == pytest.approx(0.44)
     assert column["missing"] == 0
     assert (look.rows, look.people, look.columns["day"].kind) == (200, 200, "date")
-    assert look.columns["day"].bounds == (dt.date(2024, 1, 1), dt.date(2026, 1, 1))
+    assert look.columns["day"].bounds == (dt.date(2024, 1, 1), dt.date(2025, 1, 1))
     assert [line for line in look.remarks if line.startswith("fine")] == [
         "fine: about 44% of the fields are not numbers, so statistics ignore them; check decimal, "
         "thousands and date_format"
@@ -146,6 +146,28 @@ def test_quartiles_of_fifteen_columns_are_within_a_factor_of_two():
             found = np.array(column.quartiles or (np.nan,) * 3, dtype=float)
             right += bool(np.all((found >= exact[name] / 2) & (found <= exact[name] * 2)))
     assert right >= 0.95 * 8 * 15
+
+
+def test_quartiles_of_dates_zeros_and_both_signs():
+    """The first two were off by months and by 0.0003, the last one had no quartile below 0."""
+    days = [dt.date(2025, 1, 1) + dt.timedelta(i % 365) for i in range(1000)]
+    rng = np.random.default_rng(2)
+    columns = {
+        "day": days,
+        "tip": [0.0] * 400 + [2.5] * 600,
+        "both": rng.normal(0, 100, 1000),
+        **{f"c{i}": rng.normal(50, 5, 1000) for i in range(12)},
+    }
+    frame, right = pl.DataFrame(columns), [0, 0, 0]
+    for seed in range(10):
+        look = duffdp.profile(frame, epsilon=1, rng=seed).columns
+        exact = [days[round(q * 364)] for q in (0.25, 0.5, 0.75)]
+        found = look["day"].quartiles
+        right[0] += all(abs((a - b).days) <= 31 for a, b in zip(found, exact, strict=True))
+        right[1] += look["tip"].quartiles[0] == 0 and 2 <= look["tip"].quartiles[1] <= 5
+        low, _, high = look["both"].quartiles
+        right[2] += -200 < low < 0 < high < 200
+    assert min(right) >= 9
 
 
 def test_many_records_have_quartiles_on_three_digits():

@@ -303,7 +303,7 @@ def test_plans_have_the_word_and_distributions_have_no_numbers():
     words = {"column": "x", "bounds": (0, 9), **KEYS, "suppress_below": 20}
     (release,) = duffdp.Plan([{"statistic": "mean", **words}], epsilon=SURE).run(PEOPLE).values()
     assert release.sizes == (9, 30, 0)
-    with pytest.raises(DuffError, match="release 1 of the plan: suppress_below withholds"):
+    with pytest.raises(DuffError, match="1 of the plan: suppress_below cannot be used"):
         duffdp.Plan([{"statistic": "distribution", **words}], epsilon=1)
 
 

@@ -687,6 +687,8 @@ class Table(Exportable):
     def _caption(self) -> str:
         names = ", ".join(map(self.wording.name, self.by))
         groups = f"{len(self.keys)} groups by {names}, " if self.by else ""
+        if self.measures[0].name in self.wording.names and (where := self.groups_of_people):
+            groups += f"each person in {where}, "
         ends = ""
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
@@ -694,6 +696,15 @@ class Table(Exportable):
             ends = f", intervals {100 * self.confidence:.6g}% {scope}{population}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit.protected}{ends}{seeded}"
+
+    @property
+    def groups_of_people(self) -> str:
+        """In how many groups a person counts, as words; empty without groups or people."""
+        unit = self.measures[0].release.unit
+        if not self.by or unit.kind != "person":
+            return ""
+        groups = unit.groups_per_person or 1
+        return "one group" if groups == 1 else f"up to {groups} groups"
 
     def _headers(self, measure: Measure) -> list[str]:
         """Headers for people: a count of people is called so, and says where they count, unless
@@ -703,9 +714,8 @@ class Table(Exportable):
         unit, renamed = measure.release.unit, measure.name in self.wording.names
         if measure is not self.measures[0] or unit.kind != "person" or renamed:
             return names
-        groups = unit.groups_per_person or 1
-        where = "one group" if groups == 1 else f"up to {groups} groups"
-        return [f"people, each in {where}" if self.by else "people"]
+        where = self.groups_of_people
+        return [f"people, each in {where}" if where else "people"]
 
     def _rows(self, measure: Measure) -> list[CellRow]:
         """The numbers of a measure to export: those of small groups may be withheld, counts are

@@ -389,6 +389,11 @@ def _of_table(table: Table) -> ResultTable:
             f"“{words.name(ALL)}” takes groups together: counts and sums are added up from the "
             "groups, which costs nothing, and the rest was drawn again."
         )
+        if table.groups_of_people not in ("", "one group"):
+            notes.append(
+                f"A person counts in {table.groups_of_people}, so “{words.name(ALL)}” counts "
+                "people more than once."
+            )
     return ResultTable(
         *(heading, by, texts, combined, results, small, notes, words.too_few, table.is_nested)
     )
