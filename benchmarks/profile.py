@@ -189,7 +189,7 @@ def main(draws: int = DRAWS) -> None:
         for name in DAYS:
             each = sorted(err for one in errors for key, err in one.items() if key.startswith(name))
             middle, most = each[len(each) // 2], each[math.ceil(0.95 * len(each)) - 1]
-            print(f"dates, {name}, epsilon {epsilon:g}: off by {middle:.0f} days, 95 % {most:.0f}")
+            print(f"dates, {name}, epsilon {epsilon:g}: off by {middle:.0f} days, 95% {most:.0f}")
     with tempfile.TemporaryDirectory() as folder:
         called = sum(is_called_unreadable(Path(folder), seed, 1.0) for seed in range(draws))
     print(f"epsilon 1, 5 columns: 44 % unreadable fields are named in {called} of {draws}")

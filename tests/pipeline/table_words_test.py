@@ -90,7 +90,7 @@ def test_two_digits_of_an_error():
     )
     share = Membership(duffdp.Categories(["x"]))
     form = number_format([Estimate(0.51049, 0.48, 0.54)], "average", share, "%")
-    assert (form.with_unit(0.51049), form.low(0.48)) == ("51.0 %", "48.0")
+    assert (form.with_unit(0.51049), form.low(0.48)) == ("51.0%", "48.0")
     assert form.number(0.51049) == 0.510
     assert NumberFormat(2).number(Decimal("1.005")) == Decimal("1.00")
     assert NumberFormat(1).text(-0.01) == "0.0"

@@ -77,7 +77,9 @@ class NumberFormat(NamedTuple):
     def with_unit(self, value: object) -> str:
         """The value as text, with its unit behind it."""
         text = self.text(value)
-        return f"{text} {self.unit}" if self.unit and _is_number(value) else text
+        if not self.unit or not _is_number(value):
+            return text
+        return f"{text}%" if self.unit == PERCENT else f"{text} {self.unit}"
 
     def low(self, value: object) -> str:
         """The lower end of an interval, rounded down."""

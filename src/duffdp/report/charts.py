@@ -205,7 +205,7 @@ def bar_chart(
     scale = 100 if percent else 1
     ticks = [(place(i * step), f"{scale * i * step:,.12g}") for i in steps]
     if percent:
-        ticks[-1] = (ticks[-1][0], f"{ticks[-1][1]} %")
+        ticks[-1] = (ticks[-1][0], f"{ticks[-1][1]}%")
     parts = _marks(ticks, base)
     for i, (label, number) in enumerate(zip(short, numbers, strict=True)):
         y = _TOP + _ROW * (i + 0.5)

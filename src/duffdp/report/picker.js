@@ -25,7 +25,7 @@
     const certain = low > 0 ? "The first is larger." : high < 0 ? "The first is smaller."
       : "Which one is larger is not certain.";
     find("difference").textContent = i === j ? "Choose two different groups."
-      : `Difference ${text(value, Math.round)} ${m.unit} (${text(low, Math.floor)} to `
+      : `Difference ${text(value, Math.round)}${m.unit === "%" ? "" : " "}${m.unit} (${text(low, Math.floor)} to `
         + `${text(high, Math.ceil)}), with at least ${+m.confidence.toFixed(4)}% probability. ${certain}`;
   };
   [measure, one, two].forEach((list) => list.addEventListener("change", show));
