@@ -60,8 +60,8 @@ class Sensitivity:
 
     Runtime
     -------
-    A pass over the levels for each of the first beta; once there are many, their concave hull and a
-    bisection for every beta.
+    A pass over the levels for each of the first values of beta. After many of them, the concave
+    hull of the levels and a bisection for each value.
 
     References
     ----------

@@ -203,7 +203,8 @@ class SoftCounts(TotalsStatistic):
     ends
         Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
-        Whether steps are the levels whose squares are added up next: one pass is enough for both.
+        True: round records to the levels of the sums of squares that follow, so that one pass is
+        enough for both.
 
     Privacy
     -------

@@ -98,7 +98,8 @@ class ErrorExponentialLaw:
 
 
 class ErrorExponential:
-    """The exponential mechanism with u_1 = -|x - T|: a baseline, not for release.
+    """The exponential mechanism with u_1 = -|x - T|, T being the exact statistic: a baseline, not
+    for release.
 
     Parameters
     ----------
@@ -171,8 +172,8 @@ class RankExponential(Exponential):
     candidate: a baseline.
 
     Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at
-    tied records it is not, and the release functions use the latter. A baseline for comparison,
-    though its draws are as exact as those of `Exponential`.
+    tied records it differs, and releases use that of `Quantile`. Draws are as exact as those of
+    `Exponential`.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class NoiseLaw:
     Parameters
     ----------
     value, scale, noise, bounds
-        Centre, scale above 0, shape, and the range to which outputs are clipped.
+        Center, scale above 0, shape of Z, and the range to which outputs are clipped.
 
     Privacy
     -------
@@ -104,7 +104,7 @@ class NoiseLaw:
         )
 
     def density(self, x: Any) -> Floats:
-        """Density inside the bounds; at a bound itself there is an atom of `tail`."""
+        """Density inside the bounds. The clipped outputs add a point mass at each bound."""
         return (
             self.noise.density((np.asarray(x, dtype=np.float64) - self.value) / self.scale)
             / self.scale

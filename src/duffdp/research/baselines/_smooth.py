@@ -32,7 +32,8 @@ class SmoothLaplace(NoiseMechanism):
     beta
         The smoothing; alpha is then epsilon + beta - (exp(beta) - 1) log(1/delta), which must be
         above 0. None: the beta with the least SS_beta / alpha for the data set, up to the precision
-        of the search; private too, because it changes the scale and not the shape of the noise.
+        of the search. The guarantee still holds, because it changes the scale and not the shape of
+        the noise.
 
     Privacy
     -------
@@ -45,8 +46,8 @@ class SmoothLaplace(NoiseMechanism):
 
     Runtime
     -------
-    A search over beta that passes over all levels for the first 21 and over fewer and fewer for the
-    next.
+    A search over beta. It passes over all levels for the first 21 values, and over fewer and fewer
+    after that.
 
     References
     ----------
@@ -411,8 +412,8 @@ class SmoothCauchy(NoiseMechanism):
         that the density allows, which for gamma = 2 is alpha + beta = epsilon.
     beta
         With `tight`: the smoothing, above 0 and below epsilon / max(1, gamma - 1). None: the best
-        one for the data set, up to the precision of the search; private too, because it changes the
-        scale and not the shape of the noise.
+        one for the data set, up to the precision of the search. The guarantee still holds, because
+        it changes the scale and not the shape of the noise.
 
     Privacy
     -------
