@@ -299,8 +299,8 @@ STATISTIC: Parameter[Any] = Parameter(
     name="statistic",
     help="The name of a statistic.",
     doc="An object with `steps(values, domain)` that returns a `StepFunction`: one of "
-    "`duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of "
-    "one group.",
+    "`duffdp.statistics`, or your own. `values` is the list of the records of one group, each "
+    "clamped and rounded to a value of `domain`.",
     convert=_anything,
     positional=True,
 )

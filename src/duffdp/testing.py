@@ -50,10 +50,11 @@ def check_statistic(
 ) -> int:
     """Search all small data sets for neighbors that break the privacy of a statistic.
 
-    For every data set with fewer than `most` records and every added record, the step functions
-    must cover the domain, the changes of the distances must be within 1 / rate of each other, and
-    the output distributions of the exponential mechanism and of permute-and-flip must be within
-    epsilon. Data sets are visited by size, so the reported counterexample has the fewest records.
+    It checks every data set with fewer than `most` records and every added record. The step
+    functions must cover the domain, and the changes of the distances must be within 1 / rate of
+    each other. The output distributions of the exponential mechanism and of permute-and-flip must
+    be within epsilon. Data sets are visited by size, so the reported counterexample has the fewest
+    records.
 
     Parameters
     ----------

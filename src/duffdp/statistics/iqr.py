@@ -53,7 +53,8 @@ class InterquartileRange(DistanceStatistic):
     (`tests/guarantees/neighbours_test.py`). The widest range after k changes is the widest stretch
     of ceil((n + k) / 2) ranks around the middle. The narrowest range is the narrowest such stretch
     of floor((n - k) / 2) ranks. One added or removed record moves a stretch by at most one rank.
-    Clamped and snapped records; candidates are 0 to the range of the bounds.
+    Records are clamped to the bounds and rounded to the step. Candidates are 0 to the range of the
+    bounds.
 
     Utility
     -------

@@ -68,7 +68,7 @@ class Mean(DistanceStatistic):
     Privacy
     -------
     Changes by at most 1 when one record is added or removed; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). Public domain.
+    (`tests/guarantees/neighbours_test.py`). The domain is public.
 
     Utility
     -------
@@ -288,7 +288,7 @@ class SumAround(TotalsStatistic):
     Privacy
     -------
     Moves by at most the distance from the center to the further end when one record joins or
-    leaves. Centre and interval were drawn before and are private themselves. Not private without
+    leaves. Center and interval were drawn before and are private themselves. Not private without
     noise.
     """
 

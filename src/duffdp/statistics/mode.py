@@ -51,7 +51,7 @@ class Mode(DistanceStatistic):
 
     Utility
     -------
-    Grows by 1 for every record by which a candidate is behind.
+    The distance grows by 1 for every record by which a candidate is behind the mode.
 
     Runtime
     -------

@@ -68,12 +68,12 @@ class Variance(DistanceStatistic):
     Changes by at most 1 when one record is added or removed; rate 1/2
     (`tests/guarantees/neighbours_test.py`). No k changes reach a larger variance than removing k
     records at the mean of the rest and adding k at the bounds. None reach a smaller one than
-    cutting off k records at either end and adding k at the mean of the rest. Clamped and snapped
-    records, rounded to at most 2**16 levels; public candidates.
+    cutting off k records at either end and adding k at the mean of the rest. Records are clamped to
+    the bounds and rounded to at most 2**16 levels. Candidates are public.
 
     Utility
     -------
-    About k (b - a)**2 / (2 n) for k changes.
+    The variance moves by about k (b - a)**2 / (2 n) for k changes.
 
     Runtime
     -------

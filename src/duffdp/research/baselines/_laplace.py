@@ -55,7 +55,8 @@ class Laplace(NoiseMechanism):
 
     Utility
     -------
-    Expected error GS / epsilon before clipping; for a median GS is the whole range.
+    Before clipping, the expected error is GS / epsilon, where GS is the global sensitivity: for a
+    median, the whole range.
 
     References
     ----------

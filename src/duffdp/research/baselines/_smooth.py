@@ -168,10 +168,10 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
 
     Privacy
     -------
-    With Y standard normal, X Laplace and eps_c = t / sigma + exp(1.5 sigma^2) s it satisfies
-    (eps_c^2 / 2)-concentrated differential privacy, hence (epsilon, delta) for eps_c = sqrt(2
-    log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)), if t is public. (The paper prints a Y of
-    variance sigma, for which that does not hold.) Draws are floating point.
+    Y is standard normal, X is Laplace, and t must be public. With eps_c = t / sigma + exp(1.5
+    sigma^2) s it satisfies (eps_c^2 / 2)-concentrated differential privacy. Hence it satisfies
+    (epsilon, delta) for eps_c = sqrt(2 log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)). (The paper
+    prints a Y of variance sigma, for which that does not hold.) Draws are floating point.
 
     Utility
     -------
@@ -294,11 +294,11 @@ class SmoothPareto(NoiseMechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. With scale SS_beta / c and index epsilon /
-    beta, the log-ratio of the densities at neighbors is largest far out, where it is epsilon, or
-    at the truth, where it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r of scales
-    between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its two ends
-    (`tests/research/baselines_test.py`). Draws are floating point.
+    Pure epsilon-differential privacy in real arithmetic. The scale is SS_beta / c and the index
+    epsilon / beta. The log-ratio of the densities at neighbors is largest far out, where it is
+    epsilon, or at the truth. There it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r
+    of scales between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its
+    two ends (`tests/research/baselines_test.py`). Draws are floating point.
 
     Utility
     -------
