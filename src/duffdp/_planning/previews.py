@@ -99,8 +99,7 @@ class Preview:
         return [forecast.errors[place] for forecast in self._forecasts_of(mechanism)]
 
     def expected_error(self, mechanism: str, output: str | None = None) -> float:
-        """Expected error, averaged over the data sets; without `output`, that of the worst output.
-        """
+        """Expected error, averaged over the data sets; without `output`, that of the worst output."""
         forecasts = self._forecasts_of(mechanism)
         return max(
             float(np.mean([result.errors[place].expected_error() for result in forecasts]))
