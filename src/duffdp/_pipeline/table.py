@@ -189,7 +189,7 @@ class Table(Exportable):
 
     @property
     def releases(self) -> dict[str, Release]:
-        """Every release by its name; that of a total is "age_median by sex" or "age_median in all"."""
+        """Every release by its name; totals are named "age_median by sex", "age_median in all"."""
         releases = {}
         for measure in self.measures:
             releases[measure.release_name] = measure.release
@@ -699,7 +699,7 @@ class Table(Exportable):
 
     @property
     def groups_of_people(self) -> str:
-        """Text for the number of groups in which one person counts; empty without groups or people."""
+        """Text for the number of groups where a person counts; empty without groups or people."""
         unit = self.measures[0].release.unit
         if not self.by or unit.kind != "person":
             return ""

@@ -261,9 +261,7 @@ class Plan:
         return dict(zip(self.names, releases, strict=True))
 
     def note_charge(self, error: BaseException, ledger: object) -> None:
-        """Add a note to an error that was raised after the charge and when all numbers were stored:
-        what was charged.
-        """
+        """Add a note about the charge to an error that was raised after all numbers were stored."""
         book = self._ledger(ledger)
         if book is not None:
             note = charge_note(float(self.epsilon), book.dataset, book.call_id, 0.0)

@@ -99,7 +99,7 @@ class Preview:
         return [forecast.errors[place] for forecast in self._forecasts_of(mechanism)]
 
     def expected_error(self, mechanism: str, output: str | None = None) -> float:
-        """Expected error, averaged over the data sets; without `output`, that of the worst output."""
+        """Mean expected error over the data sets; without `output`, that of the worst output."""
         forecasts = self._forecasts_of(mechanism)
         return max(
             float(np.mean([result.errors[place].expected_error() for result in forecasts]))
@@ -314,7 +314,7 @@ def preview(
 
     Runtime
     -------
-    For each data set and mechanism as long as a release and, for "best", up to n integrals. A
+    For each data set and mechanism, as long as a release and, for "best", up to n integrals. A
     simulation takes as long as its draws.
 
     References

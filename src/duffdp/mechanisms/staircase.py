@@ -29,15 +29,16 @@ class Staircase(StaircaseErrors, Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
-    all differences added up: the width of one step. Its range is not bounded: do not account for it
-    as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/mechanisms/staircase_test.py`).
+    all differences added up, so the probability of an output changes by at most exp(epsilon). Its
+    range is not bounded: do not account for it as (epsilon^2 / 8)-zCDP. Draws are exact
+    (`tests/mechanisms/staircase_test.py`).
 
     Utility
     -------
-    The first step has the width with the least expected absolute noise. This expected noise is less
-    than that of Laplace noise: by 4%, 15% and 59% at epsilon 1, 2 and 5 for one number, by 1%, 5%
-    and 34% for two, and by 0.1%, 1.5% and 20% for three. For one number, no noise with the same
-    guarantee has a smaller one (Geng and Viswanath).
+    The first step has the width with the least expected absolute noise. At epsilon 1, 2 and 5 it is
+    less than that of Laplace noise: by 4%, 15% and 59% for one number. For two numbers it is 1%, 5%
+    and 34% less, and for three 0.1%, 1.5% and 20%. For one number, no noise with the same guarantee
+    has a smaller one (Geng and Viswanath).
 
     Runtime
     -------

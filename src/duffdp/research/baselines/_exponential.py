@@ -90,7 +90,7 @@ class ErrorExponentialLaw:
         return np.clip(x, *self.bounds)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with this probability, with equal tails."""
+        """Two numbers that enclose the output with this probability and equal tails."""
         tail_share = (1 - read_number("confidence", confidence, 0, 1, 0.95)) / 2
         return float(self.quantile(tail_share)), float(self.quantile(1 - tail_share))
 

@@ -142,9 +142,7 @@ class NoiseLaw:
         return half if x >= 0 else 1 - half
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with at least this probability, with equal
-        tails.
-        """
+        """Two numbers that enclose the output with at least this probability and equal tails."""
         reach = self.scale * self.noise.quantile_of_tail(
             1 - read_number("confidence", confidence, 0, 1, 0.95)
         )
