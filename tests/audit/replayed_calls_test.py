@@ -421,7 +421,7 @@ def test_the_data_are_no_keys(form, tmp_path):
         keys = data if form == "frame" else str(data)
         return duffdp.count(data, by="group", keys=keys, epsilon=1, rng=rng)
 
-    refused(call, *pair, "the data themselves")
+    refused(call, *pair, "these are the data")
 
 
 def test_keys_that_are_refused_are_not_quoted():

@@ -126,7 +126,7 @@ def test_one_column(tmp_path):
     [b"", b"\n1,2\n", b",,\n", b"a\0,b\n", b"a,b\r1,2\r", b"a" * 2**21, "a,b\n".encode("utf-16")],
 )
 def test_a_first_line_that_names_no_columns(tmp_path, content):
-    with pytest.raises(UnsupportedData, match=r"first line|no column"):
+    with pytest.raises(UnsupportedData, match=r"first line|no column|UTF-16"):
         texts(tmp_path / "t.csv", content)
 
 
@@ -788,7 +788,10 @@ def test_no_error_quotes_a_record(tmp_path):
         (tmp_path / "t.csv").write_text(f"x,y\n{line}\n1,2\n")
         with pytest.raises(UnsupportedData) as caught:
             rows(tmp_path / "t.csv", ["z"])
-        assert str(caught.value) == "there is no column 'z'. Available columns: 'x', 'y'."
+        assert str(caught.value) == (
+            "there is no column 'z'. Available columns: 'x', 'y'. The first line names them; "
+            "skip_rows skips titles above it."
+        )
 
 
 def test_batches(tmp_path, monkeypatch):

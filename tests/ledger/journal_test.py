@@ -60,7 +60,9 @@ def test_tampering_is_found(filled, change):
     with sqlite3.connect(filled.path) as base:
         base.executescript(change)
     base.close()
-    with pytest.raises(LedgerError, match="not in order"):
+    with pytest.raises(
+        LedgerError, match=r"is damaged: (the hash does not match|an entry is missing)"
+    ):
         filled.verify()
 
 
@@ -159,7 +161,7 @@ def test_cutting_off_the_end_is_found_by_an_earlier_head(filled):
         base.execute("DELETE FROM entry WHERE number >= 6")
     base.close()
     filled.verify()  # a shorter ledger is a ledger
-    with pytest.raises(LedgerError, match="cut off"):
+    with pytest.raises(LedgerError, match="removed or replaced"):
         filled.verify(head)
 
 

@@ -230,7 +230,7 @@ BAD = [
     ({"step": 0}, BoundsError, "step"),
     ({"step": -1}, BoundsError, "step"),
     ({"step": 99}, BoundsError, "step"),
-    ({"step": 1e-30}, BoundsError, "candidates"),
+    ({"step": 1e-30}, BoundsError, r"2\*\*62 values"),
     ({"mechanism": "laplace"}, DuffError, "mechanism"),
     ({"mechanism": None}, DuffError, "mechanism"),
     ({"mechanism": ["best"]}, DuffError, "mechanism"),

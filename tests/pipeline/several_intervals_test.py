@@ -409,7 +409,7 @@ def test_plans_and_commands(call, tmp_path):
     code, out, _ = call("mean", *shared, "--simultaneous", *by)
     assert code == 0
     assert re.search(r"Male +mean +39 \(39 to 40\)\n", out)
-    assert "in all groups together" in out
+    assert "for all groups at once" in out
     code, out, _ = call("describe", *shared, "-f", "csv")
     assert code == 0
     assert [row["statistic"] for row in rows(out)][:3] == ["count", "mean", "1%"]

@@ -182,6 +182,6 @@ def test_bad_input():
         sensitivity.mean([1], Categories([1, 2]))
     with pytest.raises(DuffError, match="q must be"):
         sensitivity.quantile([1], 2, grid)
-    with pytest.raises(DuffError, match="distance is 0 or more"):
+    with pytest.raises(DuffError, match="distance must be 0 or more"):
         sensitivity.median([1], grid).at(-1)
     assert sensitivity.mode([1], Categories([1])).smooth(1.0) == 0

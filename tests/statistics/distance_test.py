@@ -130,7 +130,7 @@ def test_level_sets():
     for k in range(6):
         assert steps.measure(k) == levels.count(k)
         assert steps.within(k) == sum(d <= k for d in levels)
-    with pytest.raises(ValueError, match="candidate"):
+    with pytest.raises(ValueError, match="expected a value of"):
         steps.distance_at(1.5)
 
 

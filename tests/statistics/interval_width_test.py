@@ -180,7 +180,7 @@ def test_narrow_quantiles_get_narrow_intervals():
 
 
 def test_an_epsilon_that_is_too_small():
-    with pytest.raises(DuffError, match=r"epsilon of 1e-20. Pass a larger epsilon"):
+    with pytest.raises(DuffError, match=r"so small an epsilon, 1e-20. Pass a larger epsilon"):
         width_of([0.5], [1], epsilon=Fraction(1, 10**20)).steps([1], SMALL)
 
 

@@ -329,7 +329,7 @@ def preview(
     >>> names = ["duff", "smooth-pareto"]
     >>> print(duffdp.preview(ages, epsilon=0.5, bounds=(0, 120), step=1, mechanisms=names))
     median, epsilon 0.5
-                                  mean error  half within  95% within
+                                  mean error  half within   95% within
     duff                             0.02514            0            0
     smooth-pareto                      0.521        0.271        1.787
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.

@@ -100,7 +100,7 @@ def write(
     >>> release = duffdp.median([31, 35, 40], epsilon=1.0, bounds=(0, 120), step=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = duffdp.report.write({"Age": release}, folder + "/page.md").read_text()
-    >>> "at most 14 rows would have to join or leave to make this the exact answer" in page
+    >>> "adding or removing at most 14 rows would make this the exact answer" in page
     True
     """
     path = Path(path)
