@@ -619,7 +619,10 @@ def share(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("histogram")),
     data=COUNTED,
-    categories="The public list of values to count. Records with other values are dropped.",
+    categories=(
+        "The public list of values to count, or a `Pattern` with at most 65,536 of them. Records "
+        "with other values are dropped."
+    ),
 )
 def histogram(data: Any, **options: Any) -> Release:
     """Private counts of records in public bins or categories, which share one epsilon.
@@ -664,8 +667,8 @@ def histogram(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("mode")),
     categories=(
-        "The public list of possible values; records with other values are dropped. Or pass "
-        "`bounds`."
+        "The public list of possible values, or a `Pattern` with at most 65,536 of them; records "
+        "with other values are dropped. Or pass `bounds`."
     ),
     mechanism=(
         '"best" (the default): permute-and-flip with the full epsilon. "duff": the exponential '
@@ -713,8 +716,8 @@ def mode(data: Any, **options: Any) -> Release:
     DATA,
     *release_parameters(statistic_spec("top")),
     categories=(
-        "The public list of possible values; records with other values are dropped. Or pass "
-        "`bounds`."
+        "The public list of possible values, or a `Pattern` with at most 65,536 of them; records "
+        "with other values are dropped. Or pass `bounds`."
     ),
 )
 def top(data: Any, **options: Any) -> Release:
@@ -962,7 +965,10 @@ def stars(edges: Any, **options: Any) -> Release:
     MECHANISM,
     LEDGER,
     RNG,
-    categories="The public list of possible values, instead of `bounds`.",
+    categories=(
+        "The public list of possible values, or a `Pattern` with at most 65,536 of them; instead "
+        "of `bounds`."
+    ),
     mechanism='"best" (the default): permute-and-flip. "duff": the exponential mechanism.',
 )
 def release(statistic: Any, data: Any, **options: Any) -> Release:
