@@ -132,7 +132,7 @@ class MechanismFact(Worded):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> MechanismFact:
-        """The mechanism behind its part of `Facts.to_dict()`."""
+        """The mechanism from its part of `Facts.to_dict()`."""
         parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in fields["parts"])
         return cls(fields["asked"], tuple(MechanismPart(**part) for part in parts))
 

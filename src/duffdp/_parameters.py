@@ -299,8 +299,8 @@ STATISTIC: Parameter[Any] = Parameter(
     name="statistic",
     help="The name of a statistic.",
     doc="An object with `steps(values, domain)` that returns a `StepFunction`: one of "
-    "`duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of "
-    "one group.",
+    "`duffdp.statistics`, or your own. `values` is the list of the records of one group, each "
+    "clamped and rounded to a value of `domain`.",
     convert=_anything,
     positional=True,
 )
@@ -331,8 +331,8 @@ BOUNDS: Parameter[Any] = Parameter(
     help="The smallest and the largest plausible value: two numbers or ISO dates, never taken from "
     "the data.",
     doc="`(lower, upper)`: the smallest and the largest plausible value, from knowledge of the "
-    "subject and not from the data. Or a `Grid`. For medians, quantiles and modes, `Digits` if "
-    "nobody knows bounds.",
+    "subject and not from the data; or a `Grid`. If nobody knows bounds, medians, quantiles, "
+    "summaries, modes and `top` take `Digits` instead.",
     example=(0, 120),
     default=None,
     convert=_anything,
@@ -366,7 +366,7 @@ STEP: Parameter[Any] = Parameter(
 CATEGORIES: Parameter[Any] = Parameter(
     name="categories",
     help="The public list of possible values, or @FILE with one per line.",
-    doc="The public list of possible values, or a `Pattern` of at most 65,536 of them. Records "
+    doc="The public list of possible values, or a `Pattern` with at most 65,536 of them. Records "
     "with other values are dropped.",
     example=["yes", "no"],
     default=None,
@@ -410,12 +410,11 @@ KEYS: Parameter[Any] = Parameter(
     "stored release. Or describe the possible keys, and a part of epsilon finds those with many "
     "rows: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
     doc="The public list of groups. Every key gets an answer, rows with other keys are ignored, "
-    "and "
-    "one epsilon covers all groups. Pass values or tuples, a series or frame, a type that declares "
-    "its values (`polars.Enum`, `pandas.CategoricalDtype`) or a `CodeBook`. Or pass a path: of a "
-    "table, of a text file with one key per line, or of a stored release. For all combinations of "
-    "several columns, pass a mapping from each column to one of these. A `Pattern` describes the "
-    "possible keys instead; a part of epsilon finds those with many rows.",
+    "and one epsilon covers all groups. Pass values or tuples, a series or frame, a type that "
+    "declares its values (`polars.Enum`, `pandas.CategoricalDtype`) or a `CodeBook`. Or pass a "
+    "path: of a table, of a text file with one key per line, or of a stored release. For all "
+    "combinations of several columns, pass a mapping from each column to one of these. A `Pattern` "
+    "describes the possible keys instead; a part of epsilon finds those with many rows.",
     example=["north", "south"],
     default=None,
     convert=_anything,
@@ -533,10 +532,10 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
     help="Withhold the numbers of groups with a smaller noisy count. The count is shown for each "
-    "group and costs a tenth of epsilon.",
+    "group and costs a tenth of epsilon; for count and describe it costs nothing.",
     doc="Withhold the values of groups with a smaller noisy count. The count is released for each "
-    "group and costs a tenth of epsilon. A statistic that counts records uses its own counts, "
-    "without this cost. None: withhold nothing.",
+    "group and costs a tenth of epsilon. `count` and `describe` use their own counts, without this "
+    "cost. None: withhold nothing.",
     rule="a whole number of 1 or more",
     example=20,
     default=None,
@@ -550,11 +549,13 @@ SUPPRESS_BELOW: Parameter[int | None] = Parameter(
 
 INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
-    help="Also release a confidence interval with this coverage, such as 0.95. For medians and "
-    "quantiles it takes half of epsilon.",
+    help="Also release a confidence interval with this coverage, such as 0.95. For medians, "
+    "quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a population.",
     doc="The confidence of intervals, such as 0.95. The release then has `low` and `high`: each "
-    "interval contains the target named by `covers` with at least this probability. Epsilon is "
-    "shared by values and intervals; for medians and quantiles, intervals take half of it.",
+    "interval contains the target named by `covers` with at least this probability. Counts, "
+    "histograms, sums, means and shares get it at no cost. For medians, quantiles and "
+    "interquartile ranges it takes half of epsilon, or 7/8 for a population; for summaries, half "
+    "of what the quantiles get. Other statistics refuse it.",
     rule="a confidence between 0 and 1",
     example=0.95,
     default=None,
@@ -571,7 +572,7 @@ COVERS: Parameter[Covers] = Parameter(
     doc='The target of the interval. "data": the exact answer for the records that are used; with '
     "`unit` these are the rows that were picked, so the answer for all rows may be outside. "
     '"population": the answer for the population that the records were sampled from '
-    "independently; it may have any distribution.",
+    "independently, whatever its distribution.",
     rule='"data" (the records themselves) or "population" (that they were sampled from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -749,7 +750,7 @@ ENCODING: Parameter[str] = Parameter(
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
     help="The number of lines to skip above the header of a text file or sheet.",
-    doc="The number of lines to skip above the header, such as titles; rows in Excel. The next "
+    doc="The number of lines (in Excel, rows) to skip above the header, such as titles. The next "
     "line has the column names.",
     rule=f"a whole number from 0 to {MAX_SKIPPED_ROWS}",
     example=2,
@@ -1133,8 +1134,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     replace(
         CONTRIBUTIONS,
         doc="The maximum number of rows used per person, chosen at random. The column `count` "
-        "still "
-        "counts each person once.",
+        "still counts each person once.",
     ),
     GROUPS_PER_PERSON,
     replace(
@@ -1154,8 +1154,8 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     replace(
         SIMULTANEOUS,
-        doc="True: all intervals of the table hold at once with that probability, not only each "
-        "individually. They are wider.",
+        doc="True: all intervals of the table hold at once with the confidence of `interval`, not "
+        "only each individually. They are wider.",
     ),
     SMALLEST,
     replace(

@@ -44,7 +44,7 @@ class Worded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrivacyUnit(Worded):
-    """The unit that a guarantee protects: the rows that neighbors add or remove as a whole.
+    """The unit that a guarantee protects: the rows by which neighboring data sets differ.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ class PrivacyUnit(Worded):
         return self.contributions * (self.groups_per_person or 1)
 
     def epsilon_per_row(self, epsilon: Fraction) -> Fraction:
-        """Epsilon that one row may cost: a unit with m rows moves a distance by up to m, the same
-        as one row at epsilon / m. Nowhere else is epsilon divided among rows and groups.
+        """The part of epsilon for one row: a unit with m rows moves a distance by up to m, so each
+        row gets epsilon / m. Nowhere else is epsilon divided among rows and groups.
         """
         return epsilon if self.rows == 1 else epsilon / self.rows
 
     @property
     def counted(self) -> str:
-        """The unit that a number of records counts."""
+        """Text for what a number of records counts, such as "rows" or "people"."""
         if self.kind != "person":
             return f"{self.kind}s"
         groups = self.groups_per_person
@@ -160,10 +160,10 @@ class Loss:
     epsilon, delta
         The privacy loss.
     parts
-        The mechanisms that epsilon is spent on, each with the family of its privacy loss: "pure" if
-        only epsilon is known, "geometric" and "laplace" if it is dominated by such noise,
-        "bounded-range" if the log-ratios of all outputs are within epsilon of each other. By
-        default one "pure" part.
+        The mechanisms that epsilon is spent on, each with the family of its privacy loss; by
+        default one "pure" part. A family is "pure" if only epsilon is known, and "geometric" or
+        "laplace" if the loss is dominated by that of such noise. It is "bounded-range" if the
+        log-ratios of all outputs are within epsilon of each other.
 
     Privacy
     -------

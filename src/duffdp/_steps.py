@@ -70,8 +70,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunction:
-    """Distance of every candidate of a domain: how many records to add or remove until it is the
-    statistic.
+    """Distance of every candidate of a domain: the number of records to add or remove until it is
+    the value of the statistic.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class StepFunction:
     unit
         The size of one step of `distance`: 1, or a fraction for rank scores.
     rate
-        The largest c / epsilon that is private: 1/2 in general, 1 if all distances move in one
-        direction.
+        The largest c / epsilon with which weights exp(-c distance) are epsilon-private: 1/2 in
+        general, 1 if all distances move in one direction.
     tail
         None for a whole step function; in a window, the candidates outside of it.
 

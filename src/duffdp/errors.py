@@ -132,7 +132,7 @@ class DuffError(ValueError):
         return error
 
     def worded(self, dialect: Dialect) -> str:
-        """The text in the notation of one place."""
+        """The text in the notation of one place: Python, the command line, a plan or the studio."""
         return word(self.parts, dialect)
 
     def about_other(self, parameter: str, other: str) -> Self:

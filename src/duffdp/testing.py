@@ -50,10 +50,11 @@ def check_statistic(
 ) -> int:
     """Search all small data sets for neighbors that break the privacy of a statistic.
 
-    For every data set with fewer than `most` records and every added record, the step functions
-    must cover the domain, the changes of the distances must be within 1 / rate of each other, and
-    the output distributions of both mechanisms must be within epsilon. Data sets are visited by
-    size, so the reported counterexample has the fewest records.
+    It checks every data set with fewer than `most` records and every added record. The step
+    functions must cover the domain, and the changes of the distances must be within 1 / rate of
+    each other. The output distributions of the exponential mechanism and of permute-and-flip must
+    be within epsilon. Data sets are visited by size, so the reported counterexample has the fewest
+    records.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def check_statistic(
     most
         The largest number of records.
     repeats
-        Whether a record may occur more than once; edges of a graph may not.
+        True: a record may occur more than once. Pass False for the edges of a graph.
     epsilon
         The epsilon of both mechanisms.
 

@@ -116,8 +116,8 @@ class Comparison(Exportable):
         The first number divided by the second, if both are above 0; an end is infinite if the
         second could be 0.
     confidence
-        The probability, at least, with which an interval of the difference holds, and that with
-        which one of the ratio holds: each individually.
+        The probability, at least, with which the interval of a difference holds, and likewise that
+        of a ratio. Each holds individually.
     exact
         True if the confidence follows from the exact distribution of both noises.
 

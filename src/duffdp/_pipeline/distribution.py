@@ -49,7 +49,7 @@ class Distribution:
     """Private distribution of the records of a column.
 
     Everything is computed from noisy counts of records in adjacent cells. Within a cell, records
-    count as evenly spread.
+    are taken to be evenly spread.
 
     Parameters
     ----------
@@ -178,8 +178,8 @@ class Distribution:
         x
             A number or date like the bounds.
         covers
-            "data": the share of the records that count. "population": that of the distribution
-            that records were drawn from, independently; any distribution.
+            "data": the share of the records that count. "population": that of the distribution from
+            which records were drawn independently, whatever it is.
 
         Returns
         -------
@@ -353,7 +353,7 @@ class Distribution:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], domain: Grid) -> Distribution:
-        """The distribution behind `to_dict()`."""
+        """The distribution from its `to_dict()`."""
         return cls(
             domain,
             values["ends"],

@@ -29,9 +29,9 @@ from duffdp.errors import DuffError
 from duffdp.statistics.registry import statistic_spec
 
 LATTICE = (
-    '"best" (the default): the signed distance, drawn on a lattice, or by permute-and-flip if '
-    'there are more than 2**20 candidates or epsilon is small. "duff": the paper\'s distance with '
-    "the exponential mechanism."
+    '"best" (the default): the signed distance of `duffdp.statistics.Quantile` with the lattice '
+    "mechanism, or with permute-and-flip if there are more than 2**20 possible outputs or epsilon "
+    'is small. "duff": the paper\'s distance with the exponential mechanism.'
 )
 SUM_STEP = (
     "The step to which records are rounded. If you pass it, the result is rounded to it as well. "
@@ -39,8 +39,8 @@ SUM_STEP = (
     "between the bounds."
 )
 MEAN_STEP = (
-    f'{SUM_STEP} With the mechanisms "distance" and "duff" it is a power of ten that makes at '
-    "least 10**9 steps."
+    f'{SUM_STEP} With the mechanisms "distance" and "duff" the default is a power of ten that '
+    "makes at least 10**9 steps."
 )
 CLAMPED = (
     '"best" (the default): several draws, from sums of records that are clamped to a private '
@@ -210,8 +210,9 @@ def mean(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number between the bounds. It is a multiple of the step if you pass a `step`,
-        for dates, and with the mechanisms "distance" and "duff".
+        `value` is a number between the bounds; with `by` a frame of keys and values. It is a
+        multiple of the step if you pass a `step`, for dates, and with the mechanisms "distance" and
+        "duff".
 
     Privacy
     -------
@@ -223,10 +224,10 @@ def mean(data: Any, **options: Any) -> Release:
     Utility
     -------
     The error of "best" is 0.75 to 1 times (upper - lower) / (epsilon n) for n records, and a third
-    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is a few times spread /
-    (epsilon n), where spread is that of the records; the bounds hardly matter. But "clipped" cuts
-    off heavy tails, which biases the mean towards the center, and more records reduce this bias
-    only slowly. The error of "distance" is 1 to 2 times (upper - lower) / (epsilon n).
+    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is a few times s / (epsilon
+    n), where s is the spread of the records; the bounds hardly matter. But "clipped" cuts off heavy
+    tails, which biases the mean towards the center, and more records reduce this bias only slowly.
+    The error of "distance" is 1 to 2 times (upper - lower) / (epsilon n).
 
     Runtime
     -------
@@ -264,8 +265,8 @@ def sum(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number if bounds and step are whole; otherwise a double, or a decimal if
-        they are decimals.
+        `value` is a whole number if bounds and step are whole, a decimal if they are decimals, and
+        otherwise a double; with `by` a frame of keys and values.
 
     Privacy
     -------
@@ -313,7 +314,8 @@ def variance(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number of at least 0. Bounds that are dates are refused: use `std`.
+        `value` is a number of at least 0; with `by` a frame of keys and values. Bounds that are
+        dates are refused: use `std`.
 
     Privacy
     -------
@@ -359,7 +361,8 @@ def std(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number of at least 0, or a `timedelta` for dates and times.
+        `value` is a number of at least 0, or a `timedelta` for dates and times; with `by` a frame
+        of keys and values.
 
     Privacy
     -------
@@ -411,7 +414,8 @@ def iqr(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number of at least 0, or a `timedelta` for dates and times.
+        `value` is a number of at least 0, or a `timedelta` for dates and times; with `by` a frame
+        of keys and values.
 
     Privacy
     -------
@@ -541,7 +545,8 @@ def count(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number of at least 0: negative noisy counts are reported as 0.
+        `value` is a whole number of at least 0 (negative noisy counts are reported as 0); with `by`
+        a frame of keys and values.
 
     Privacy
     -------
@@ -577,7 +582,7 @@ def share(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number from 0 to 1.
+        `value` is a number from 0 to 1; with `by` a frame of keys and values.
 
     Privacy
     -------
@@ -718,7 +723,8 @@ def top(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a list of k different values, the most common one first.
+        `value` is a list of k different values, the most common one first; with `by` a frame of
+        keys and one column for each place.
 
     Privacy
     -------
@@ -970,8 +976,8 @@ def release(statistic: Any, data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy, if the statistic keeps its promise: when one record is added
-    or removed, `max(change) - min(change)` of its distances, times `unit`, is at most 1 / `rate`.
-    `duffdp.testing.check_statistic` searches for a counterexample.
+    or removed, `max(change) - min(change)` of its distances, times `StepFunction.unit`, is at most
+    1 / `StepFunction.rate`. `duffdp.testing.check_statistic` searches for a counterexample.
 
     References
     ----------

@@ -81,14 +81,14 @@ class ColumnProfile:
     kind
         The kind of most fields: "number", "date" or "text".
     readable, unreadable, missing
-        The shares of fields that can be read as this kind, or as listed keys, that cannot, and that
-        are empty.
+        The shares of fields that can be read as this kind or as a listed key, of fields that
+        cannot, and of empty fields.
     inside, listed
         The share within the bounds, and the share among the keys, where the caller passed them.
     quartiles
         The lower quartile, the median and the upper quartile; None if there are too few records.
     bounds
-        The bounds that were passed, or proposed ones: the ends of the range of counts that clearly
+        The bounds that were passed, or proposed ones: the ends of the range in which counts clearly
         exceed their noise.
 
     Privacy
@@ -490,7 +490,7 @@ class Profile(Exportable):
         return [DisplayTable(header, rows, self._caption(), (), 3)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as JSON types."""
+        """All fields as JSON values."""
         fields: dict[str, Any] = as_json(
             {
                 "rows": self.rows,
@@ -510,7 +510,7 @@ class Profile(Exportable):
         return fields
 
     def to_json(self) -> str:
-        """The object as JSON text."""
+        """All fields as JSON text."""
         return json.dumps(self.to_dict())
 
     def _caption(self) -> str:

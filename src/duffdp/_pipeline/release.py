@@ -54,20 +54,23 @@ class Release(Exportable):
     low, high
         The ends of the confidence interval, in the shape of the value; None without `interval`. For
         grouped releases each is a list in the order of `keys`, and also a column of `value`.
-    confidence, covers, simultaneous
-        The probability, at least, with which an interval contains its target. The target: "data",
-        the exact answer for the records (with `unit`, for the rows that were picked), or
-        "population", the answer for the population that they were sampled from. And whether all
-        intervals hold at once, or each individually.
+    confidence
+        The probability, at least, with which an interval contains its target.
+    covers
+        The target of intervals: "data", the exact answer for the records (with `unit`, for the rows
+        that were picked), or "population", the answer for the population that they were sampled
+        from.
+    simultaneous
+        True if all intervals hold at once with this confidence, False if each does individually.
     statistic, mechanism, unit, loss
         Typed facts: the statistic, how it was drawn, who is protected, and the privacy loss.
     epsilon, delta, contributions
-        The numbers among these facts.
+        The total privacy loss, and the maximum number of rows used per person.
     domain, column, by, keys
         The public set of possible outputs, the column, and the groups.
     sizes, suppress_below
         The noisy counts of groups, in the order of `keys`, and the count below which values are
-        withheld; None without `suppress_below`. Statistics that count records have no separate
+        withheld; None without `suppress_below`. Releases of `count` and `describe` have no separate
         sizes.
     noisy
         For groups whose values add up, such as counts: the noisy numbers before negative counts
@@ -234,7 +237,9 @@ class Release(Exportable):
 
     @property
     def counted(self) -> str | None:
-        """The unit of its counts: "rows", "people", or rows of people; None for other releases."""
+        """Text for the unit of its counts: "rows", "people" or rows of people; None for other
+        releases.
+        """
         if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
             return None
         return self.unit.counted
@@ -275,19 +280,19 @@ class Release(Exportable):
         return f"Release {subject}{value}, {cost}{groups}{seeded}"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
-        """Largest number of records to add or remove until `value` is the exact answer.
+        """Upper bound on the number of records to add or remove until `value` is the exact answer.
 
         Parameters
         ----------
         confidence
-            The probability of the draw with which the bound holds, between 0 and 1. It holds for
-            every data set; with groups, for each group individually.
+            The probability, over the draw, with which the bound holds: between 0 and 1. It holds
+            for every data set; with groups, for each group individually.
 
         Returns
         -------
         int
-            For a mean, whose exact value need not be a possible output, this number comes on top of
-            the records that the closest possible output needs.
+            The bound, in records. The exact value of a mean need not be a possible output; then add
+            the number of records that the closest possible output needs.
 
         Privacy
         -------
@@ -295,7 +300,8 @@ class Release(Exportable):
 
         Utility
         -------
-        For the plain distance, no smaller number holds for all data sets.
+        Unless the distance is signed (the default of medians and quantiles), no smaller number
+        holds for all data sets.
 
         References
         ----------
@@ -376,7 +382,9 @@ class Release(Exportable):
 
     @property
     def has_default_step(self) -> bool:
-        """True if the step of its answers, or that to which records are snapped, is the default."""
+        """True if the step between its possible outputs, or the one to which records are rounded,
+        is the default.
+        """
         return (
             isinstance(self.domain, Grid) and self.reading is not None and self.reading.default_grid
         )
@@ -488,7 +496,7 @@ class Release(Exportable):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """The release behind `to_dict()`; the value of groups is a list of rows."""
+        """The release from its `to_dict()`; with groups, `value` is a list of rows."""
         try:
             facts = Facts.from_dict(fields)
             columns = tuple(OutputColumn(**column) for column in fields["columns"])

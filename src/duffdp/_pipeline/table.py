@@ -189,7 +189,7 @@ class Table(Exportable):
 
     @property
     def releases(self) -> dict[str, Release]:
-        """Every release by its name; those of margins say which."""
+        """Every release by its name; totals are named "age_median by sex", "age_median in all"."""
         releases = {}
         for measure in self.measures:
             releases[measure.release_name] = measure.release
@@ -238,8 +238,8 @@ class Table(Exportable):
 
     def too_small(self) -> list[bool]:
         """For each row, True if its noisy count is below `smallest`, or the intervals of one of its
-        statistics are nearly the whole range. It depends on released numbers, so it can be
-        wrong as they can.
+        statistics are nearly the whole range. It is computed from noisy numbers, so it can be
+        wrong.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
@@ -301,8 +301,8 @@ class Table(Exportable):
         return columns
 
     def tidy(self) -> SimpleTable:
-        """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`;
-        with the same `to_pandas()` and so on.
+        """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`.
+        It has `to_pandas()` and the other exports.
         """
         word = self.wording.name
         names = [*map(word, self.by), "column", "statistic", "value", "low", "high"]
@@ -404,8 +404,8 @@ class Table(Exportable):
         """The order of the groups by one number, and which pairs are certain, at no cost.
 
         Where the noise is known (counts, sums, shares, means) all certain pairs are in the right
-        order together, with this confidence. Otherwise that holds for each pair, unless the table
-        was released with `simultaneous`.
+        order together, with this confidence. Otherwise that holds for each pair individually,
+        unless the table was released with `simultaneous`.
         """
         measure, part, column = self._number(name)
         keys = [key[0] if len(self.by) == 1 else key for key in self.keys]
@@ -583,7 +583,7 @@ class Table(Exportable):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as JSON types."""
+        """All fields as JSON values."""
         return {
             "by": list(self.by),
             "margins": list(map(list, self.margins)),
@@ -623,7 +623,7 @@ class Table(Exportable):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Table:
-        """The table behind `to_dict()`."""
+        """The table from its `to_dict()`."""
         try:
             measures: list[Measure] = []
             drawn: dict[str, tuple[Release, tuple[Release | None, ...]]] = {}
@@ -658,7 +658,7 @@ class Table(Exportable):
         return replace(table, frame=rows)
 
     def to_json(self) -> str:
-        """The object as JSON text."""
+        """All fields as JSON text."""
         return json.dumps(self.to_dict())
 
     def __eq__(self, other: object) -> bool:
@@ -699,7 +699,7 @@ class Table(Exportable):
 
     @property
     def groups_of_people(self) -> str:
-        """In how many groups a person counts, as words; empty without groups or people."""
+        """Text for the number of groups where a person counts; empty without groups or people."""
         unit = self.measures[0].release.unit
         if not self.by or unit.kind != "person":
             return ""

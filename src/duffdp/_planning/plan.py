@@ -77,9 +77,9 @@ class Plan:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all releases together, for the unit that all of them
-    protect; the shares add up to epsilon. All parameters are checked before anything is charged,
-    and all releases are charged before a row is read.
+    Pure epsilon-differential privacy for all releases together: their shares add up to epsilon.
+    They protect the weakest unit among them: a row, if any release protects rows. All parameters
+    are checked before anything is charged, and all releases are charged before a row is read.
 
     References
     ----------
@@ -171,7 +171,9 @@ class Plan:
         return [checked.request for checked in self.releases]
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:
-        """The plan's cost. With data, names and types of columns are checked; no row is read."""
+        """The plan's cost. If data are passed, the names and types of their columns are checked
+        too; no row is read.
+        """
         if data is None and self.source is None:
             facts, readings = self._public_facts()
         else:
@@ -201,9 +203,9 @@ class Plan:
         """The expected errors of every release for a group of `group_size` records.
 
         `shape` is the assumed distribution of the records, as in `duffdp.preview`. No record is
-        read. Columns without a step are treated as real numbers. A release that needs more than a
-        shape has a note instead of numbers. If no formula gives the error, `draws` seeded releases
-        are simulated.
+        read. Columns without a step are treated as real numbers. A release whose error depends on
+        more than this distribution has a note instead of numbers. If no formula gives the error,
+        `draws` seeded releases are simulated.
         """
         from duffdp._planning.plan_preview import preview_plan  # here: a run needs no experiments
 
@@ -254,12 +256,12 @@ class Plan:
     def make(
         self, prepared: list[PreparedRelease], ledger: object, done: Callable[[], None] | None
     ) -> dict[str, Release]:
-        """Charge the prepared releases, all or none, then read and draw."""
+        """Charge all prepared releases or none, then read the data and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
         return dict(zip(self.names, releases, strict=True))
 
     def note_charge(self, error: BaseException, ledger: object) -> None:
-        """Add a note about the charge to an error after it, where all numbers are stored."""
+        """Add a note about the charge to an error that was raised after all numbers were stored."""
         book = self._ledger(ledger)
         if book is not None:
             note = charge_note(float(self.epsilon), book.dataset, book.call_id, 0.0)

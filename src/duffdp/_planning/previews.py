@@ -99,7 +99,7 @@ class Preview:
         return [forecast.errors[place] for forecast in self._forecasts_of(mechanism)]
 
     def expected_error(self, mechanism: str, output: str | None = None) -> float:
-        """Expected error, averaged over the data sets; without `output`, that of the worst one."""
+        """Mean expected error over the data sets; without `output`, that of the worst output."""
         forecasts = self._forecasts_of(mechanism)
         return max(
             float(np.mean([result.errors[place].expected_error() for result in forecasts]))
@@ -108,7 +108,7 @@ class Preview:
 
     def tail(self, mechanism: str, t: float, output: str | None = None) -> float:
         """Probability of an error of more than t, averaged over the data sets; without `output`,
-        that of the worst one.
+        that of the worst output.
         """
         forecasts = self._forecasts_of(mechanism)
         return max(
@@ -118,14 +118,14 @@ class Preview:
 
     def error_within(self, mechanism: str, probability: float, output: str | None = None) -> float:
         """Error that is not exceeded with this probability; without `output`, that of the worst
-        one.
+        output.
         """
         share = read_number("probability", probability, 0, 1, 0.95)
         return least_error(lambda t: self.tail(mechanism, t, output), 1 - share)
 
     def expected_width(self, mechanism: str, output: str | None = None) -> float:
         """Expected width of the interval, averaged over the data sets; without `output`, that of
-        the widest one.
+        the widest interval.
         """
         return max(self._intervals(mechanism, output)[0])
 
@@ -186,8 +186,8 @@ class Preview:
         return rows
 
     def advice(self) -> list[str]:
-        """The one of "best" and "clipped" with the smaller error on these data; nothing unless both
-        are shown.
+        """Advice which of "best" and "clipped" has the smaller error on these data; empty unless
+        both are shown.
         """
         ways = ("best", "clipped")
         if not set(ways) <= set(self.mechanisms):
@@ -256,10 +256,10 @@ def preview(
     Parameters
     ----------
     data
-        Public or synthetic records that resemble yours (for a slope, pairs of x and y), or a name
-        with `n`: "normal" (centered in the bounds, with a twentieth of their range as standard
-        deviation), "uniform", "skewed" (log-normal, half of it in the lowest tenth), "ages" (of a
-        population, for bounds of 0 and 120), "beta" (1/2, 1/2).
+        Public or synthetic records that resemble yours; for a slope, pairs of x and y. Or, with
+        `n`, the name of a distribution: "normal" (centered in the bounds, with a twentieth of their
+        range as standard deviation), "uniform", "skewed" (log-normal, half of it in the lowest
+        tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
     half_between
         With a name: two numbers that enclose half of the records, from public knowledge. Without
         them the shape fills the bounds, and errors are overestimated if these are wide.
@@ -276,17 +276,17 @@ def preview(
     interval, covers
         As in the function. The preview then includes the expected width of the interval.
     mechanisms
-        Names: "best", "clipped", "duff" and others as in a release (by default these three, if the
-        statistic has them); for medians, quantiles, means, sums and modes the baselines
+        Names of mechanisms as in a release; by default those of "best", "clipped" and "duff" that
+        the statistic has. For medians, quantiles, means, sums and modes also the baselines
         "rank-exponential", "error-exponential", "laplace", "smooth-cauchy", "smooth-cauchy-tight",
         "smooth-pareto", "smooth-laplace" and "smooth-laplace-log-normal".
     delta
         For "smooth-laplace" and "smooth-laplace-log-normal", which need one.
     n
-        With a name: how many records.
+        With a name: the number of records.
     group_size
-        With groups, one epsilon covers all of them: the number of records in the smallest group
-        that matters. This many are drawn from the records or the shape.
+        For a release with groups, which all share one epsilon: the number of records in the
+        smallest group that matters. This many are drawn from the records or the shape.
     data_sets, seed
         The number of data sets to average over, with a name or a group size, and their seed.
     draws
@@ -303,17 +303,18 @@ def preview(
 
     Utility
     -------
-    Errors of a single draw (medians, quantiles, modes, trimmed means, interquartile ranges, slopes,
-    and all by "duff") are exact sums over the output distribution. So are those of counts and
-    histograms, and of shares unless epsilon is small. Sums, means, intervals and others that depend
-    on several independent draws use up to 16,384 representative points, with an error of about half
-    a percent. Statistics with draws that depend on earlier ones (clipped means, the best variance,
-    several quantiles at once, places of `top`) are simulated by the code that draws releases. With
-    500 draws a mean error is accurate to about 4%. `Preview.draws` lists the number of draws.
+    If a release is a single draw (medians, quantiles, modes, trimmed means, interquartile ranges,
+    slopes, and all by "duff"), its error is an exact sum over the output distribution. So is that
+    of counts and histograms, and of shares unless epsilon is small. Errors of sums, means,
+    intervals and others that depend on several independent draws are computed from up to 16,384
+    representative points, to about half a percent. Statistics with draws that depend on earlier
+    ones (clipped means, the best variance, several quantiles at once, places of `top`) are
+    simulated by the code that draws releases. With 500 draws a mean error is accurate to about 4%.
+    `Preview.draws` lists the number of draws.
 
     Runtime
     -------
-    For each data set and mechanism that of a release and, for "best", up to n integrals. A
+    For each data set and mechanism, as long as a release and, for "best", up to n integrals. A
     simulation takes as long as its draws.
 
     References

@@ -242,8 +242,8 @@ def profile(
     contributions
         At most this many rows per person count, chosen at random.
     where
-        A condition on the rows, as in SQL. In a text file, only missing fields are counted in the
-        columns that it names.
+        A condition on the rows, as in SQL. If it names columns of a text file, the profile of these
+        has only the share of missing fields.
     ledger
         A `Ledger` or its path, charged before a row is read.
     rng
@@ -265,11 +265,12 @@ def profile(
     -------
     Every column gets an equal part of epsilon, so fewer columns give better answers. Quartiles of
     few records come from the histogram and are rough; with many they are drawn on three significant
-    digits. With 15 columns of 1,000 people and epsilon 1, all quartiles were within a factor of 2
-    in 39 of 40 profiles of the shapes that chose the constants, and in 26 of 40 of real columns
-    (in 39, within a factor of 2 or a quarter of the distance between the quartiles). Columns over
-    many powers of ten, or around 0, need more epsilon (`python -m benchmarks.profile`). The profile
-    says when there are too few records for the epsilon.
+    digits. At epsilon 1, 40 profiles were made of 15 columns of 1,000 people. With the made-up
+    columns by which the constants were chosen, all quartiles were within a factor of 2 in 39 of
+    them. For real columns it was 26 of 40; in 39, each quartile was off by at most a factor of 2 or
+    a quarter of the distance between the quartiles. Columns over many powers of ten, or around 0,
+    need more epsilon (`python -m benchmarks.profile`). The profile says when there are too few
+    records for the epsilon.
 
     Runtime
     -------

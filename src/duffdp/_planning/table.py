@@ -35,11 +35,13 @@ def table(
 
     Utility
     -------
-    Each statistic has its error at its share of epsilon; `TablePlan.check` lists the shares.
+    Each statistic has the error of its own function at its share of epsilon. `TablePlan.check`
+    lists the shares.
 
     Runtime
     -------
-    The sum of its releases' runtimes.
+    At most the sum of its releases' runtimes: engines that run queries read the releases in shared
+    passes.
 
     References
     ----------

@@ -323,10 +323,10 @@ class TablePlan:
         """The expected errors of every number in a group of `group_size` records, as in
         `duffdp.Plan.preview`.
 
-        Totals are larger groups. With `levels`, each number that adds up (counts, sums, shares,
-        histograms) has a row for every total: the expected error of the largest one, and whether a
-        draw of its own with half of the release's epsilon would have a smaller error. Keys that are
-        found are not known yet, so the row states the errors for 10, 100 and 1,000 of them.
+        With `levels`, each number that adds up (counts, sums, shares, histograms) also has a row
+        for every total. It has the expected error of the largest total, and a note on whether a
+        draw of its own with half of the release's epsilon would have a smaller error. If keys are
+        found, their number is not known yet, so the row has the errors for 10, 100 and 1,000 keys.
         """
         preview = self.plan.preview(group_size=group_size, shape=shape, draws=draws)
         columns = preview.wide()
@@ -374,7 +374,9 @@ class TablePlan:
         return self.with_weights(shares)
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:
-        """The table's cost. With data, names and types of columns are checked; no row is read."""
+        """The table's cost. If data are passed, the names and types of their columns are checked
+        too; no row is read.
+        """
         return self.plan.check(data, ledger=ledger)
 
     def run(

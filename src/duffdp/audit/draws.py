@@ -22,7 +22,7 @@ def draw_deviation(
     law: Any = None,
 ) -> tuple[float, float]:
     """Total absolute difference between the frequencies of draws and their stated distribution, and
-    the limit for chance alone.
+    the limit that chance alone allows.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def draw_deviation(
     false_alarm
         The probability that a correct sampler exceeds the limit.
     law
-        The mechanism whose distribution is expected; by default `mechanism` itself. Another one
-        shows that an error is noticed.
+        The mechanism whose distribution is expected; by default `mechanism` itself. Pass another
+        one to see that a wrong distribution is noticed.
 
     Returns
     -------

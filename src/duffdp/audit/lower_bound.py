@@ -58,9 +58,9 @@ def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
 
     Utility
     -------
-    Even draws choose the event and odd ones count it, so the choice cannot bias the bound. The
-    event is a set of cells of one number, or of a score of all numbers: those cells whose
-    frequencies differ most (Neyman and Pearson).
+    Draws at even positions choose the event, and those at odd positions are counted, so the choice
+    cannot bias the bound. The event is a set of cells of one number, or of a score of all numbers:
+    those cells whose frequencies differ most (Neyman and Pearson).
 
     References
     ----------

@@ -60,7 +60,8 @@ def neighbors(
     unit
         The column that identifies the person. Then all rows of one person are removed or added.
     rows
-        The number of rows of the added person, which should exceed the cap.
+        The number of rows of the added person. It should exceed the `contributions` of the tested
+        call.
 
     Yields
     ------

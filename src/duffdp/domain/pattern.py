@@ -67,8 +67,8 @@ class Pattern:
     days
         Instead of `text`: all days from the first to the last one, dates or ISO text.
     false_keys
-        The average number of published keys that do not occur in the data. The smaller it is, the
-        more people a key needs to be found.
+        The average number of published keys that do not occur in the data. With a smaller number, a
+        key needs more people to be found.
 
     Privacy
     -------

@@ -142,12 +142,12 @@ class Ledger:
 
     @property
     def epsilon(self) -> float:
-        """The whole budget."""
+        """The total epsilon of the budget."""
         return float(self._budget.epsilon)
 
     @property
     def delta(self) -> float:
-        """The whole delta."""
+        """The total delta of the budget."""
         return float(self._budget.delta)
 
     def spent(self) -> float:
@@ -156,11 +156,11 @@ class Ledger:
             return float(view.account(self.dataset)[1].epsilon)
 
     def remaining(self) -> float:
-        """Epsilon that is left."""
+        """The epsilon that is left."""
         return float(self.remaining_exactly())
 
     def remaining_exactly(self) -> Fraction:
-        """Epsilon that is left, without rounding."""
+        """The epsilon that is left, without rounding."""
         with self._journal.reading() as view:
             return self._budget.epsilon - view.account(self.dataset)[1].epsilon
 
@@ -273,14 +273,15 @@ class Ledger:
 
         Computed by dp-accounting for the releases made so far, from the mechanism of each part of
         each charge. It holds if their number, epsilons and mechanisms were fixed beforehand;
-        otherwise only the sum holds, which is what the budget is kept by.
+        otherwise only the sum holds. The budget is always kept by the sum.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")
         return tight_epsilon((Loss.from_dict(entry.body["loss"]) for entry in charges), delta)
 
     def verify(self, head: str | None = None) -> Verification:
-        """Replay the file: every hash, every sum, no budget overdrawn, no release without a charge.
+        """Check the file: every hash and every sum, that no budget is overdrawn, and that each
+        release has a charge.
 
         With `head`, the last hash of an earlier check, this also detects entries that were replaced
         or cut off.

@@ -12,12 +12,13 @@ from duffdp.mechanisms.mechanism import DistanceMechanism
 
 
 class Lattice(DistanceMechanism):
-    """Mechanism that reports the least `d - noise`, with noise on a lattice: its whole part is
-    geometric in steps as large as one record can move two candidates apart, and the rest breaks
-    ties.
+    """Mechanism that reports the candidate with the least `d - noise`, where d is its distance and
+    the noise is on a lattice.
 
-    With w an exponential noise of rate epsilon, the noise is `floor(w) / rate + (w - floor(w))`
-    where permute-and-flip has `w / rate`. At the full rate the two are the same.
+    The whole part of the noise is geometric, in steps as large as one record can move two
+    candidates apart; the rest breaks ties. With w an exponential noise of rate epsilon, the noise
+    is `floor(w) / rate + (w - floor(w))`, where permute-and-flip has `w / rate`. At the full rate
+    the two are the same.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class Law:
         return float((self._mass * outside).sum())
 
     def interval(self, confidence: float) -> tuple[Any, Any]:
-        """Two candidates that enclose the output with at least this probability, at equal tails."""
+        """Two candidates that enclose the output with at least this probability and equal tails."""
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(

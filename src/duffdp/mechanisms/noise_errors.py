@@ -62,8 +62,8 @@ class ThresholdErrors:
     epsilon: float
 
     def probability(self, count: int, output: int | None, threshold: int) -> float:
-        """The probability of a noisy count for a key with so many records; None is that it is not
-        released. Not private.
+        """The probability of a noisy count for a key with `count` records, or with `output=None`
+        that it is not released. Not private.
         """
         decay = math.exp(-self.epsilon)
         if output is not None:
@@ -80,7 +80,8 @@ class ThresholdErrors:
         probability for every key that is released, however it came to be.
 
         The noise of a released key is known to reach the threshold, so small outputs leave every
-        smaller count possible. By the conditional distribution each side fails half of the time.
+        smaller count possible. Each side fails with at most half of 1 - `confidence`, given that
+        the key is released.
         """
         miss = float(1 - confidence) / 2 * (1 - 1e-9)  # doubles err by less
         low = _first(lambda count: self._at_least(count, output, threshold) > miss, output)

@@ -16,7 +16,8 @@ from duffdp.mechanisms.mechanism import DistanceMechanism
 
 
 class PermuteAndFlip(DistanceMechanism):
-    """Mechanism that reports the least `c d - noise`, with exponential noise for each candidate.
+    """Mechanism that reports the candidate with the least `c d - noise`, where d is its distance
+    and the noise is exponential.
 
     Its expected distance is at most that of the exponential mechanism at the same epsilon, and
     smaller on coarse domains.

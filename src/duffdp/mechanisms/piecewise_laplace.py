@@ -31,9 +31,9 @@ class PiecewiseLaplace(Mechanism):
     ladder.
 
     Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so neighboring rungs and
-    those of neighboring data differ by little. With Z from a Laplace distribution of rate `c = 5/6
-    epsilon` the output is the count plus, in the direction of Z, `J(0) + ... + J(k-1) + (|Z| - k)
-    J(k)` for `k = floor(|Z|)`, rounded to a whole number and clamped to 0 .. most.
+    those of neighboring data differ by little. Z has a Laplace distribution of rate `c = 5/6
+    epsilon`, and `k = floor(|Z|)`. The output is the count plus, in the direction of Z, `J(0) + ...
+    + J(k-1) + (|Z| - k) J(k)`. It is rounded to a whole number and clamped to 0 .. largest.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ class PiecewiseLaplace(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbors S, S' that differ in one edge or record. As on
-    a ladder, one change moves the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')`
-    and `J(0) >= |T(S) - T(S')|`. So the levels of an output differ by at most 1, and their rungs by
-    at most a factor of `(1 + epsilon/12)^2`, for `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2
+    Pure epsilon-differential privacy for neighbors S, S' that differ in one edge or record. As on a
+    ladder, one change moves the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')` and
+    `J(0) >= |T(S) - T(S')|`. So the levels of an output differ by at most 1, and their rungs by at
+    most a factor of `(1 + epsilon/12)^2`, because `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2
     J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most `exp(c) (1 +
     epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data
     (`tests/mechanisms/piecewise_laplace_test.py`: all graphs on up to 5 nodes). Draws are exact.

@@ -35,7 +35,8 @@ class ThresholdedGeometric(ThresholdErrors, Mechanism):
 
     Utility
     -------
-    A key without records is released with probability exp(-epsilon t) / (1 + exp(-epsilon)).
+    With a threshold t, a key without records is released with probability exp(-epsilon t) / (1 +
+    exp(-epsilon)).
 
     Runtime
     -------

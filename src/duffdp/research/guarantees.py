@@ -149,8 +149,9 @@ def finite_domain_error_within(
 ) -> float:
     """A bound on the error that holds with probability 1 - eta, from the number N of candidates.
 
-    The farthest candidate within floor(log(N / eta) / c) records of the best one, c being epsilon /
-    2: simpler and tighter than the bounds by smooth sensitivity.
+    The bound is the distance to the farthest candidate within floor(log(N / eta) / c) records of
+    the best one, where c is epsilon / 2. It is simpler and tighter than the bounds by smooth
+    sensitivity.
 
     Parameters
     ----------
@@ -265,9 +266,9 @@ def _check_distance(steps: StepFunction) -> None:
 def growth_constant(steps: StepFunction) -> float:
     """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance.
 
-    The paper asks for all t, but distance 0 is a single candidate; and its value for evenly spaced
-    records, 2 (b - a) / n, is too large: one gap of length (b - a) / (n + 1) is gained per unit of
-    t, so just below t = 2 it is half a gap.
+    The paper asks for all t, but only one candidate has distance 0. Its value for evenly spaced
+    records, 2 (b - a) / n, is too large: each unit of t gains one gap of length (b - a) / (n + 1),
+    so just below t = 2 the constant is half a gap.
 
     Parameters
     ----------
@@ -310,8 +311,8 @@ def error_probability(
 ) -> float:
     """A bound on the probability of an error above t (the paper's Theorem 1), at most 1.
 
-    With g = 1 / (2 beta*(t / (e - 1))): 2 N exp(-c g) / #{d <= g}, where c is epsilon / 2 and N the
-    number of candidates.
+    The bound is 2 N exp(-c g) / #{d <= g}, with g = 1 / (2 beta*(t / (e - 1))), c = epsilon / 2 and
+    N the number of candidates.
 
     Parameters
     ----------
@@ -365,9 +366,9 @@ def error_probability(
 def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, eta: float) -> float:
     """A bound on the error that holds with probability 1 - eta (the paper's Corollary 1).
 
-    (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W Lambert's
-    function and C from `growth_constant`. If beta exceeds 1/2, where C has no guarantee, 1/2 is
-    used, which is valid too. The result is at most the distance to the farther bound.
+    The bound is (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W
+    Lambert's function and C from `growth_constant`. If beta exceeds 1/2, where C has no guarantee,
+    1/2 is used, which is valid too. The result is at most the distance to the farther bound.
 
     Parameters
     ----------

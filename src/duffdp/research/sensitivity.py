@@ -60,8 +60,8 @@ class Sensitivity:
 
     Runtime
     -------
-    A pass over the levels for each of the first beta; once there are many, their concave hull and a
-    bisection for every beta.
+    A pass over the levels for each of the first values of beta. After many of them, the concave
+    hull of the levels and a bisection for each value.
 
     References
     ----------
@@ -269,7 +269,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
     Parameters
     ----------
     values
-        Records, dropped, clamped and snapped as in a release.
+        The records. They are dropped, clamped and rounded as in a release.
     domain
         The public grid of numbers.
 
@@ -397,7 +397,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
     Parameters
     ----------
     values
-        Records, dropped, clamped and snapped as in a release.
+        The records. They are dropped, clamped and rounded as in a release.
     domain
         The public grid of numbers.
 
@@ -481,7 +481,7 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
     Parameters
     ----------
     values
-        Records, dropped, clamped and snapped as in a release.
+        The records. They are dropped, clamped and rounded as in a release.
     domain
         A public grid of numbers, or the public categories (`value` and `bounds` are then positions
         in their list).

@@ -21,7 +21,7 @@ class Cells(TotalsStatistic):
 
     Runtime
     -------
-    One pass over the data; one query of a table that stays where it is.
+    One pass over the data; one query of a table in a database.
 
     References
     ----------

@@ -51,9 +51,10 @@ class InterquartileRange(DistanceStatistic):
     -------
     Changes by at most 1 when one record is added or removed; rate 1/2
     (`tests/guarantees/neighbours_test.py`). The widest range after k changes is the widest stretch
-    of ceil((n + k) / 2) ranks around the middle, the narrowest the narrowest of floor((n - k) / 2);
-    one added or removed record moves a stretch by at most one rank. Clamped and snapped records;
-    candidates are 0 to the range of the bounds.
+    of ceil((n + k) / 2) ranks around the middle. The narrowest range is the narrowest such stretch
+    of floor((n - k) / 2) ranks. One added or removed record moves a stretch by at most one rank.
+    Records are clamped to the bounds and rounded to the step. Candidates are 0 to the range of the
+    bounds.
 
     Utility
     -------

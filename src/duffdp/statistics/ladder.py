@@ -30,9 +30,9 @@ class Statistic(Protocol):
 
     Privacy
     -------
-    When one record is added or removed, `max(change) - min(change)` of the distances, times `unit`,
-    must be at most 1 / `rate`: 2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches
-    for a counterexample.
+    When one record is added or removed, `max(change) - min(change)` of the distances, times
+    `StepFunction.unit`, must be at most 1 / `StepFunction.rate`: 2 for the usual rate 1/2.
+    `duffdp.testing.check_statistic` searches for a counterexample.
 
     References
     ----------
@@ -55,7 +55,7 @@ def ladder(
 ) -> StepFunction:
     """The step function of a statistic with known local sensitivities.
 
-    A candidate x is at distance k if k is the fewest with `I(0) + ... + I(k-1) >= |x - value|`.
+    The distance of a candidate x is the least k with `I(0) + ... + I(k-1) >= |x - value|`.
 
     Parameters
     ----------
@@ -64,9 +64,8 @@ def ladder(
         the bounds.
     sensitivities
         `I(t)` for t = 0, 1, ...: as a function of t, or in order. I(t) is the local sensitivity at
-        distance t, the most that one more change can move the statistic after t changes, or an
-        upper bound with `I(t)(S') <= I(t+1)(S)` for all neighbors S and S'. It must be computed
-        without rounding down.
+        distance t: the most that one more change can move the statistic after t changes. Upper
+        bounds are allowed if `I(t)(S') <= I(t+1)(S)` for all neighbors S and S'. Do not round down.
     domain
         A grid of numbers: the public candidates.
 
@@ -115,14 +114,15 @@ def ladder(
 def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     """The step function of a statistic for which the values that k changes can reach are known.
 
-    A candidate is at distance k if k is the first with `low_k <= x <= high_k`.
+    The distance of a candidate x is the least k with `low_k <= x <= high_k`.
 
     Parameters
     ----------
     intervals
         `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval contains
         the one before it, and the interval of k + 1 changes contains that of k changes of every
-        neighbor. Exact reaches, and hulls of them, have both properties.
+        neighbor. The exact sets of reachable values, and the smallest intervals around them, have
+        both properties.
     domain
         A grid of numbers: the public candidates.
 

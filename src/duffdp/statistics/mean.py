@@ -68,7 +68,7 @@ class Mean(DistanceStatistic):
     Privacy
     -------
     Changes by at most 1 when one record is added or removed; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). Public domain.
+    (`tests/guarantees/neighbours_test.py`). The domain is public.
 
     Utility
     -------
@@ -203,7 +203,8 @@ class SoftCounts(TotalsStatistic):
     ends
         Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
-        Whether steps are the levels whose squares are added up next: one pass is enough for both.
+        True: round records to the levels of the sums of squares that follow, so that one pass is
+        enough for both.
 
     Privacy
     -------
@@ -287,7 +288,7 @@ class SumAround(TotalsStatistic):
     Privacy
     -------
     Moves by at most the distance from the center to the further end when one record joins or
-    leaves. Centre and interval were drawn before and are private themselves. Not private without
+    leaves. Center and interval were drawn before and are private themselves. Not private without
     noise.
     """
 

@@ -44,13 +44,14 @@ class Mode(DistanceStatistic):
 
     Privacy
     -------
-    The distance is the largest count minus the count of the candidate; its range over one record is
-    1 (`tests/guarantees/neighbours_test.py`). Records outside the public domain are clamped (grid)
-    or dropped (categories).
+    The distance is the largest count minus the count of the candidate. When one record is added or
+    removed, the largest change of a distance minus the smallest is at most 1
+    (`tests/guarantees/neighbours_test.py`). Records outside the public domain are clamped (grid) or
+    dropped (categories).
 
     Utility
     -------
-    Grows by 1 for every record by which a candidate is behind.
+    The distance grows by 1 for every record by which a candidate is behind the mode.
 
     Runtime
     -------

@@ -87,7 +87,7 @@ class Quantile(RankDistances, DistanceStatistic):
     Privacy
     -------
     Each utility changes by at most 1 when one record is added or removed, and needs the rate 1/2
-    (`tests/guarantees/neighbours_test.py`). Clamped and snapped records, public domain.
+    (`tests/guarantees/neighbours_test.py`). Records are clamped and rounded to the public domain.
 
     Utility
     -------

@@ -63,8 +63,8 @@ class Slope(DistanceStatistic):
 
     Runtime
     -------
-    About 100 n / epsilon pairs of records are listed, and some 2**24 at most, and all records are
-    sorted a few dozen times. `steps` lists all pairs.
+    About 100 n / epsilon pairs of records are listed, at most some 2**24. All records are sorted a
+    few dozen times. `steps` lists all pairs.
 
     References
     ----------

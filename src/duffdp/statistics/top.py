@@ -23,12 +23,12 @@ MAX_RANKED_CANDIDATES = 2**20  # each one gets noise
 
 
 class Top(Cells):
-    """Numbers of records in every cell, for a release of the order of the largest.
+    """The number of records in every cell, for a release of the most common values.
 
     Parameters
     ----------
     k
-        How many places of the order.
+        The number of values to list.
 
     Privacy
     -------

@@ -51,8 +51,8 @@ class Triangles(GraphCount):
     """The number of triangles, with the ladder of its local sensitivities under edge privacy.
 
     After t edges have been added or removed, one more edge moves the number of triangles by at most
-    `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`, where a is the number of
-    common neighbors of the pair and b the number of nodes adjacent to exactly one of the two. Any
+    `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`. Here a is the number of
+    common neighbors of the pair, and b the number of nodes adjacent to exactly one of the two. Any
     whole number may be a node, so there are always nodes without edges.
 
     Parameters

@@ -41,7 +41,8 @@ class TrimmedMean(DistanceStatistic):
     (`tests/guarantees/neighbours_test.py`). For given numbers of removed and added records, every
     rank is largest if the smallest are removed and the others added at the upper bound. So the
     highest trimmed mean after k changes is the largest of k + 1 numbers, and at least the highest
-    one that a neighbor reaches with k - 1 changes. Clamped and snapped records, public domain.
+    one that a neighbor reaches with k - 1 changes. Records are clamped and rounded to the public
+    domain.
 
     Utility
     -------

@@ -60,20 +60,20 @@ EndRecords = tuple[tuple[Ints, Ints], tuple[Ints, Ints]]  # values and counts fr
 class Variance(DistanceStatistic):
     """The mean squared distance of the clamped records from their mean; 0 if there is no record.
 
-    The distance of a candidate, a standard deviation, is at most the fewest records to add or
-    remove until it is that of the data.
+    Candidates are standard deviations. The distance of a candidate is a lower bound on the number
+    of records to add or remove until it is the standard deviation of the data.
 
     Privacy
     -------
     Changes by at most 1 when one record is added or removed; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). The variances that k changes can reach are bounded
-    above by removing k records at the mean of the rest and adding k at the bounds, and below by
-    cutting off k records at either end and adding k at the mean of the rest. Clamped and snapped
-    records, rounded to at most 2**16 levels; public candidates.
+    (`tests/guarantees/neighbours_test.py`). No k changes reach a larger variance than removing k
+    records at the mean of the rest and adding k at the bounds. None reach a smaller one than
+    cutting off k records at either end and adding k at the mean of the rest. Records are clamped to
+    the bounds and rounded to at most 2**16 levels. Candidates are public.
 
     Utility
     -------
-    About k (b - a)**2 / (2 n) for k changes.
+    The variance moves by about k (b - a)**2 / (2 n) for k changes.
 
     Runtime
     -------

@@ -57,7 +57,7 @@ class TextFile:
         "windows-1252" or "iso-8859-2". With "utf-8", a field that is not valid UTF-8 is read as
         windows-1252.
     skip_rows
-        The number of lines to skip above the header, such as titles; rows in Excel. The next line
+        The number of lines (in Excel, rows) to skip above the header, such as titles. The next line
         has the column names.
 
     Privacy

@@ -34,13 +34,13 @@ MAX_GROUPED_DRAFTS = 40
 
 
 class Joint(Mechanism):
-    """Sorted places t_1 <= ... <= t_m for several quantiles, and a size s, by one exponential
-    mechanism.
+    """The exponential mechanism for several quantiles at once: it draws sorted places t_1 <= ... <=
+    t_m, and a size s.
 
     The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the
-    probability is proportional to `exp(-epsilon/2 * score)`, over all sorted places in the domain
-    and all s that are 1, 2, ... times 16 / epsilon. Records at one value are spread over the width
-    of their candidate, so a gap may begin within a tie.
+    probability is proportional to `exp(-epsilon/2 * score)`. The places are all sorted ones in the
+    domain, and the sizes are 1, 2, ... times 16 / epsilon. Records at one value are spread over the
+    width of their candidate, so a gap may begin within a tie.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Joint(Mechanism):
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
     range. For any fixed (s, t) an added record adds 1 in all to the gaps, so the score moves by at
-    most 1. With s fixed at the true number of records, as published, every target moves, and the
-    score by up to `2 (1 - smallest share)`. So drawing s nearly halves the noise
+    most 1. In the published mechanism, s is the true number of records. There every target moves,
+    and the score by up to `2 (1 - smallest share)`. So drawing s nearly halves the noise
     (`tests/mechanisms/joint_test.py` enumerates both).
 
     Utility
@@ -61,8 +61,8 @@ class Joint(Mechanism):
 
     Runtime
     -------
-    One forward pass over about a hundred blocks a quantile for each size, of which there are 20 to
-    40 for deciles at epsilon 1; ties change this little.
+    For each size, one forward pass over about a hundred blocks per quantile. Deciles at epsilon 1
+    need 20 to 40 sizes, with ties or without.
 
     References
     ----------

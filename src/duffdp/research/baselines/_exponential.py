@@ -90,15 +90,14 @@ class ErrorExponentialLaw:
         return np.clip(x, *self.bounds)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with this probability, cut evenly from both
-        sides.
-        """
+        """Two numbers that enclose the output with this probability and equal tails."""
         tail_share = (1 - read_number("confidence", confidence, 0, 1, 0.95)) / 2
         return float(self.quantile(tail_share)), float(self.quantile(1 - tail_share))
 
 
 class ErrorExponential:
-    """The exponential mechanism with u_1 = -|x - T|: a baseline, not for release.
+    """The exponential mechanism with u_1 = -|x - T|, T being the exact statistic: a baseline, not
+    for release.
 
     Parameters
     ----------
@@ -171,8 +170,8 @@ class RankExponential(Exponential):
     candidate: a baseline.
 
     Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at
-    tied records it is not, and the release functions use the latter. A baseline for comparison,
-    though its draws are as exact as those of `Exponential`.
+    tied records it differs, and releases use that of `Quantile`. Draws are as exact as those of
+    `Exponential`.
 
     Parameters
     ----------

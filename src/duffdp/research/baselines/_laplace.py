@@ -55,7 +55,8 @@ class Laplace(NoiseMechanism):
 
     Utility
     -------
-    Expected error GS / epsilon before clipping; for a median GS is the whole range.
+    Before clipping, the expected error is GS / epsilon, where GS is the global sensitivity: for a
+    median, the whole range.
 
     References
     ----------
@@ -93,8 +94,8 @@ class ProposeTestRelease:
     Privacy
     -------
     (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the
-    local sensitivity exceeds eta, changes by at most 1 between neighbors; without the right to
-    reply, a reply has probability delta. Draws are floating point and not for release.
+    local sensitivity exceeds eta, changes by at most 1 between neighbors. If it is 0, a reply has
+    probability delta. Draws are floating point and not for release.
 
     Utility
     -------

@@ -69,7 +69,7 @@ class NoiseLaw:
     Parameters
     ----------
     value, scale, noise, bounds
-        Centre, scale above 0, shape, and the range to which outputs are clipped.
+        Center, scale above 0, shape of Z, and the range to which outputs are clipped.
 
     Privacy
     -------
@@ -104,7 +104,7 @@ class NoiseLaw:
         )
 
     def density(self, x: Any) -> Floats:
-        """Density inside the bounds; at a bound itself there is an atom of `tail`."""
+        """Density inside the bounds. The clipped outputs add a point mass at each bound."""
         return (
             self.noise.density((np.asarray(x, dtype=np.float64) - self.value) / self.scale)
             / self.scale
@@ -142,9 +142,7 @@ class NoiseLaw:
         return half if x >= 0 else 1 - half
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with at least this probability, cut evenly from
-        both sides.
-        """
+        """Two numbers that enclose the output with at least this probability and equal tails."""
         reach = self.scale * self.noise.quantile_of_tail(
             1 - read_number("confidence", confidence, 0, 1, 0.95)
         )

@@ -32,7 +32,8 @@ class SmoothLaplace(NoiseMechanism):
     beta
         The smoothing; alpha is then epsilon + beta - (exp(beta) - 1) log(1/delta), which must be
         above 0. None: the beta with the least SS_beta / alpha for the data set, up to the precision
-        of the search; private too, because it changes the scale and not the shape of the noise.
+        of the search. The guarantee still holds, because it changes the scale and not the shape of
+        the noise.
 
     Privacy
     -------
@@ -45,8 +46,8 @@ class SmoothLaplace(NoiseMechanism):
 
     Runtime
     -------
-    A search over beta that passes over all levels for the first 21 and over fewer and fewer for the
-    next.
+    A search over beta. It passes over all levels for the first 21 values, and over fewer and fewer
+    after that.
 
     References
     ----------
@@ -167,10 +168,10 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
 
     Privacy
     -------
-    With Y standard normal, X Laplace and eps_c = t / sigma + exp(1.5 sigma^2) s it satisfies
-    (eps_c^2 / 2)-concentrated differential privacy, hence (epsilon, delta) for eps_c = sqrt(2
-    log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)), if t is public. (The paper prints a Y of
-    variance sigma, for which that does not hold.) Draws are floating point.
+    Y is standard normal, X is Laplace, and t must be public. With eps_c = t / sigma + exp(1.5
+    sigma^2) s it satisfies (eps_c^2 / 2)-concentrated differential privacy. Hence it satisfies
+    (epsilon, delta) for eps_c = sqrt(2 log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)). (The paper
+    prints a Y of variance sigma, for which that does not hold.) Draws are floating point.
 
     Utility
     -------
@@ -293,11 +294,11 @@ class SmoothPareto(NoiseMechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. With scale SS_beta / c and index epsilon /
-    beta, the log-ratio of the densities at neighbors is largest far out, where it is epsilon, or
-    at the truth, where it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r of scales
-    between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its two ends
-    (`tests/research/baselines_test.py`). Draws are floating point.
+    Pure epsilon-differential privacy in real arithmetic. The scale is SS_beta / c and the index
+    epsilon / beta. The log-ratio of the densities at neighbors is largest far out, where it is
+    epsilon, or at the truth. There it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r
+    of scales between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its
+    two ends (`tests/research/baselines_test.py`). Draws are floating point.
 
     Utility
     -------
@@ -411,8 +412,8 @@ class SmoothCauchy(NoiseMechanism):
         that the density allows, which for gamma = 2 is alpha + beta = epsilon.
     beta
         With `tight`: the smoothing, above 0 and below epsilon / max(1, gamma - 1). None: the best
-        one for the data set, up to the precision of the search; private too, because it changes the
-        scale and not the shape of the noise.
+        one for the data set, up to the precision of the search. The guarantee still holds, because
+        it changes the scale and not the shape of the noise.
 
     Privacy
     -------
