@@ -18,6 +18,7 @@ from pathlib import Path
 import duckdb
 
 from duffdp import Ledger
+from duffdp._engines.sql.query import OpenSources
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease
 
@@ -63,7 +64,7 @@ def charges(path: Path, count: int, before: int) -> list[float]:
     """Charges of a ledger that holds some already."""
     ledger = Ledger(path, epsilon=10**6)
     asked = ReleaseRequest("median", {"epsilon": Fraction(1, 10), "bounds": (0, 120)})
-    facts = PreparedRelease.of(asked, [1.0], None).facts
+    facts = PreparedRelease.of(asked, [1.0], None, OpenSources()).facts
     ledger.charge_all([facts] * before)
     taken = []
     for _ in range(count):
