@@ -141,6 +141,22 @@ def test_stored_rows_are_dropped_after_an_error(table, monkeypatch):
     assert stored_frames(session) == kept
 
 
+def test_a_session_that_refuses_to_store_rows_answers_all_the_same(table, monkeypatch):
+    """As some hosted sessions do, which cannot run here."""
+    session, setting, refused = table.sparkSession, FEWER_STORED_PARTITIONS, []
+    before = session.conf.get(setting)
+
+    def refuse(frame):
+        refused.append(frame)
+        raise RuntimeError
+
+    monkeypatch.setattr(type(table), "persist", refuse)
+    release = duffdp.count(table, column="x", epsilon=1e6, **PEOPLE)
+    assert refused
+    assert release.value > 0
+    assert session.conf.get(setting) == before
+
+
 def test_rows_that_move_are_noticed(table):
     """The same question without a word about people or keys."""
     keys = table.sparkSession.createDataFrame([(0,), (1,)], "g long")

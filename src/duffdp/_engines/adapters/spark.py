@@ -125,15 +125,17 @@ class SparkFrame(NarwhalsQuery):
         an executor loses is computed again, to the same rows: their contents decide which count.
         """
         native, conf = rows.to_native(), self.native.sparkSession.conf
-        before = conf.get(FEWER_STORED_PARTITIONS, None)
-        conf.set(FEWER_STORED_PARTITIONS, "true")
-        try:
-            self._stored.append(native.persist())
-        finally:
-            if before is None:
-                conf.unset(FEWER_STORED_PARTITIONS)
-            else:
-                conf.set(FEWER_STORED_PARTITIONS, before)
+        # A hosted session may refuse to store, or to change options: then every query moves rows.
+        with suppress(Exception):
+            before = conf.get(FEWER_STORED_PARTITIONS, None)
+            conf.set(FEWER_STORED_PARTITIONS, "true")
+            try:
+                self._stored.append(native.persist())
+            finally:
+                if before is None:
+                    conf.unset(FEWER_STORED_PARTITIONS)
+                else:
+                    conf.set(FEWER_STORED_PARTITIONS, before)
         return rows
 
     def drop(self) -> None:
