@@ -267,13 +267,13 @@ def profile(
     few records come from the histogram and are rough; with many they are drawn on three significant
     digits. The profile says when there are too few records for the epsilon.
 
-    At epsilon 1, three tables of 15 columns and 1,000 people were profiled 40 times. All quartiles
-    were within a factor of 2 in 39 profiles of the made-up columns by which the constants were
-    chosen, in 26 of the real columns, and in none of the other made-up columns. Within a factor of
-    2 or a quarter of the distance between the quartiles, it was 39, 39 and 12. At epsilon 2, the
-    first figures are 40, 38 and 23. The misses are quartiles near 0 and columns over many powers
-    of ten. They are hard for any mechanism: if the quartiles were known and only a noisy count
-    moved their ranks, 40, 40 and 31 would be within a factor of 2 at epsilon 1
+    Three tables of 15 columns and 1,000 people were profiled 40 times each, at epsilon 1. All
+    quartiles were within a factor of 2 in 39 profiles of the made-up columns by which the constants
+    were chosen, in 26 profiles of real columns, and in no profile of other made-up columns. Within
+    a factor of 2 or a quarter of the distance between the quartiles, it was 39, 39 and 12. At
+    epsilon 2, the first figures are 40, 38 and 23. Quartiles near 0 were missed, and columns over
+    many powers of ten. They are hard for any mechanism: if the quartiles were known and only a
+    noisy count moved their ranks, 40, 40 and 31 would be within a factor of 2 at epsilon 1
     (`python -m benchmarks.profile`).
 
     Runtime
