@@ -59,6 +59,10 @@ class PrivacyUnit(Worded):
     groups_per_person
         The maximum number of groups per person; only for persons.
 
+    Methods
+    -------
+    rows, protected
+
     Privacy
     -------
     A fact about a release: public, and independent of the data.

@@ -44,6 +44,10 @@ class CrossTable(Exportable):
     row_keys, column_keys
         Their keys; None is the margin that combines all of them.
 
+    Methods
+    -------
+    wide
+
     Privacy
     -------
     Computed from a released table: post-processing.

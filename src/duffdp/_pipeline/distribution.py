@@ -67,6 +67,11 @@ class Distribution:
     contributions
         The maximum number of rows used per person.
 
+    Methods
+    -------
+    count, quantile, quantile_interval, quantiles, median, iqr, mean, mean_bounds, cdf, band,
+    confidence, steps, histogram, plot
+
     Privacy
     -------
     Computed from private numbers and public facts, so its methods cost no epsilon.

@@ -59,6 +59,11 @@ class Exportable:
     """Base of objects with columns of values, which can be exported as a frame, a file or HTML.
 
     Names and keys are public and may hold anything: they are escaped in every format.
+
+    Methods
+    -------
+    to_pandas, to_polars, to_arrow, to_csv, to_excel, to_parquet, to_html, to_latex, to_markdown,
+    to_text
     """
 
     __slots__ = ()

@@ -83,6 +83,10 @@ class Release(Exportable):
         Lines that notebooks show below the value: how values are read, which groups get a value,
         the step. They depend on the call and not on the data.
 
+    Methods
+    -------
+    rows, wide, counted, too_few, distance_bound, plot, to_dict, to_json, from_dict
+
     Privacy
     -------
     `value`, `low` and `high` are together epsilon-differentially private for neighbors that differ

@@ -157,6 +157,11 @@ class Table(Exportable):
         The total cost of all releases, the unit that they protect, and True if they were drawn from
         the operating system's randomness.
 
+    Methods
+    -------
+    wide, tidy, to_frame, cross, compare, rank, releases, too_small, without_interval, plot,
+    to_dict, to_json, from_dict
+
     Privacy
     -------
     All numbers together are epsilon-differentially private for neighbors that differ by one `unit`.

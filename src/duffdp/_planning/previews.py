@@ -54,6 +54,10 @@ class Preview:
     not_private
         True if records were passed.
 
+    Methods
+    -------
+    expected_error, error_within, tail, expected_width, too_few, rows, advice, notes
+
     Privacy
     -------
     Not private if `not_private` is True, because it was computed from records that were passed. Its

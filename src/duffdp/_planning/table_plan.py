@@ -104,6 +104,10 @@ class TablePlan:
     source, ledger, dataset, call_id, sources
         The data, the budget and the answers for a reviewer, as for `duffdp.Plan`.
 
+    Methods
+    -------
+    from_toml, check, preview, within, run
+
     Privacy
     -------
     As for `duffdp.Plan`: the shares of all releases add up to epsilon. All parameters are checked

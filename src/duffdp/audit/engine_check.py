@@ -72,6 +72,10 @@ class EngineCheckRow(NamedTuple):
 class EngineCheck:
     """Result of `check_engine`: the engine, its version, the date, and a row for every question.
 
+    Methods
+    -------
+    ok, count, summary, to_dict, from_dict, from_file
+
     Examples
     --------
     >>> import duffdp, polars

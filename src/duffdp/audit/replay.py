@@ -66,6 +66,10 @@ class ReplayRow(NamedTuple):
 class Replay:
     """Result of a replay: every draw with its movement and its loss, and the findings.
 
+    Methods
+    -------
+    ok, loss
+
     Privacy
     -------
     Not private: it is about the records. Show it only to people who may see the data.

@@ -22,6 +22,10 @@ class Categories:
     values
         At least two different hashable values, none of them missing (None, nan).
 
+    Methods
+    -------
+    value, values, index
+
     Privacy
     -------
     The list is public and must not be taken from the data. Records with another value are dropped.

@@ -135,6 +135,10 @@ class Digits:
         The smallest and the largest candidate above 0: numbers with at most this many significant
         digits.
 
+    Methods
+    -------
+    lower, upper, value, values, index, threshold
+
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest

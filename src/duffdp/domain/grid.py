@@ -116,6 +116,10 @@ class Grid:
         of two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
         Functions such as `median` choose a larger step for bounds without one.
 
+    Methods
+    -------
+    value, values, index, threshold
+
     Privacy
     -------
     Bounds and step are public and must not be taken from the data. Every record is clamped to the

@@ -52,6 +52,10 @@ class Ledger:
     allow_seeded
         True: accept releases with a seed, for experiments. They are not private.
 
+    Methods
+    -------
+    epsilon, delta, spent, remaining, charges, total, call, verify
+
     Privacy
     -------
     All releases charged to one budget together are (epsilon, delta)-differentially private, even if

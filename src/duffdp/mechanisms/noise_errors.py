@@ -18,7 +18,12 @@ from duffdp.mechanisms.weighted_noises import Noise
 
 
 class GeometricErrors(Noise):
-    """The size of two-sided geometric noise."""
+    """The size of two-sided geometric noise.
+
+    Methods
+    -------
+    probability, tail, largest_noise, variance
+    """
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
@@ -57,7 +62,12 @@ class GeometricErrors(Noise):
 
 
 class ThresholdErrors:
-    """The distributions of noisy counts of keys that are released from a threshold on."""
+    """The distributions of noisy counts of keys that are released from a threshold on.
+
+    Methods
+    -------
+    probability, possible_counts
+    """
 
     epsilon: float
 
@@ -124,7 +134,12 @@ def _first(condition: Callable[[int], bool], last: int) -> int:
 
 
 class StaircaseErrors(Noise):
-    """The size of staircase noise."""
+    """The size of staircase noise.
+
+    Methods
+    -------
+    probability, expected_error, tail, largest_noise, variance
+    """
 
     def probability(
         self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1

@@ -53,6 +53,10 @@ class Sensitivity:
     bounds
         The public range of outputs, to which a baseline clips.
 
+    Methods
+    -------
+    local, global_, at, smooth, log_smooth
+
     Privacy
     -------
     Not private: it depends on the data without noise. It is the input of a baseline and not a
