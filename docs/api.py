@@ -160,7 +160,8 @@ def entry(name: str, value: Any, shown: dict[Any, str]) -> Iterator[str]:
 
 def is_made_by_users(kind: type) -> bool:
     """True if users call the class; objects with an Attributes section are results."""
-    return not issubclass(kind, Exception) and "Attributes\n---" not in (kind.__doc__ or "")
+    _, parts = titled(inspect.getdoc(kind) or "")
+    return not issubclass(kind, Exception) and "Attributes" not in dict(parts)
 
 
 def members(kind: type) -> list[tuple[str, Any]]:
@@ -220,6 +221,7 @@ def plain(parameter: inspect.Parameter) -> str:
     """A parameter with its default, without the quotes around its annotation."""
     default = parameter.default
     shown = repr(default) if not inspect.isclass(default) else default.__name__
+    shown = "..." if shown == "<factory>" else shown
     shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>", r"\1", shown)
     kind = "" if parameter.annotation is parameter.empty else f": {text_of(parameter.annotation)}"
     return f"{parameter.name}{kind} = {shown}"

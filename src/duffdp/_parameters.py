@@ -246,7 +246,7 @@ def character_table(encoding: str) -> str | None:
     """The characters of all 256 bytes; a byte without one is that of Latin-1.
 
     None for an encoding in which a character has several bytes or the first 128 are not ASCII:
-    its lines and fields cannot be told apart before they are decoded.
+    its lines and fields cannot be separated before they are decoded.
     """
     try:
         high = bytes(range(128, 256)).decode(encoding, "replace")

@@ -69,8 +69,8 @@ class PrivacyUnit(Worded):
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    a neighbor is.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3:
+    the definition of neighbors.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     name = "float"
 
     def convert(self, text: Any, param: Any, ctx: Any) -> Any:
-        """The number that a text stands for."""
+        """The number that a text means."""
         try:
             return float(text)
         except ValueError:

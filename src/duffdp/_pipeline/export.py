@@ -93,19 +93,19 @@ class Exportable:
         return []
 
     def to_pandas(self) -> Any:
-        """A pandas frame."""
+        """The columns as a pandas frame."""
         return load("pandas", EXTRA).DataFrame(self._typed())
 
     def to_polars(self) -> Any:
-        """A polars frame."""
+        """The columns as a polars frame."""
         return load("polars", EXTRA).DataFrame(self._typed())
 
     def to_arrow(self) -> Any:
-        """An Arrow table."""
+        """The columns as a pyarrow table."""
         return load("pyarrow", EXTRA).table(self._typed())
 
     def to_parquet(self, path: Path) -> None:
-        """Write a Parquet file."""
+        """Write the columns to a Parquet file."""
         load("pyarrow.parquet", EXTRA).write_table(self.to_arrow(), path)
 
     def to_csv(

@@ -217,9 +217,10 @@ def mean(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The number of records is private too. "clipped" spends a twentieth of epsilon on their
-    number, a fifth on an interval, a twentieth on a rough mean and the rest on the sum around it.
-    With few records it skips the other draws, and their shares go to the draw of "best".
+    `unit`. The number of records is private too. With "clipped" a twentieth of epsilon goes to
+    their number, a fifth to an interval, a twentieth to a rough mean, and the rest to the sum
+    around it. With few records the other draws are skipped, and their shares go to the draw of
+    "best".
 
     Utility
     -------
@@ -270,11 +271,11 @@ def sum(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The noise is drawn exactly, in whole multiples of the greatest common divisor of the
-    bounds and the step. "clipped" spends a twentieth of epsilon on the number of records, a fifth
-    on a range that contains nearly all of them, and the rest on the sum of records clamped to it.
-    With few records, all but the twentieth goes to the sum within the bounds.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with `unit`.
+    The noise is drawn exactly, in whole multiples of the greatest common divisor of the bounds and
+    the step. With "clipped" a twentieth of epsilon goes to the number of records, a fifth to a
+    range that contains nearly all of them, and the rest to the sum of records clamped to it. With
+    few records, all but the twentieth goes to the sum within the bounds.
 
     Utility
     -------

@@ -159,8 +159,8 @@ class Table(Exportable):
 
     Methods
     -------
-    wide, tidy, to_frame, cross, compare, rank, releases, too_small, without_interval, plot,
-    to_dict, to_json, from_dict
+    wide, tidy, to_frame, cross, compare, rank, too_small, without_interval, plot, to_dict, to_json,
+    from_dict
 
     Privacy
     -------
@@ -242,9 +242,10 @@ class Table(Exportable):
         return tuple(dict.fromkeys(names))
 
     def too_small(self) -> list[bool]:
-        """For each row, True if its noisy count is below `smallest`, or the intervals of one of its
-        statistics are nearly the whole range. It is computed from noisy numbers, so it can be
-        wrong.
+        """For each row, True if the group has too few records for useful values.
+
+        Its noisy count is below `smallest`, or the intervals of one of its statistics are nearly
+        the whole range. This is computed from noisy numbers, so it can be wrong.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
@@ -566,12 +567,14 @@ class Table(Exportable):
         return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
-        """The table as a frame of the library of the data; after `from_dict` a list of rows."""
+        """The table as a frame of the data's library; after `from_dict` a list of rows."""
         return self.frame
 
     def plot(self, *names: str, axes: Sequence[Any] | None = None) -> list[Any]:
-        """A matplotlib plot: points with intervals by group, one pair of axes for each named column
-        (or for all); returns the axes. Groups that are too small are pale.
+        """Plot the table with matplotlib, and return the axes.
+
+        Each named column, or every column, has axes of its own with a point and its interval for
+        each group. Groups that are too small are pale.
         """
         words = self.wording
         labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]

@@ -190,7 +190,7 @@ class Preview:
         return rows
 
     def advice(self) -> list[str]:
-        """Advice which of "best" and "clipped" has the smaller error on these data; empty unless
+        """Advice on which of "best" and "clipped" has the smaller error on these data; empty unless
         both are shown.
         """
         ways = ("best", "clipped")
@@ -261,9 +261,10 @@ def preview(
     ----------
     data
         Public or synthetic records that resemble yours; for a slope, pairs of x and y. Or, with
-        `n`, the name of a distribution: "normal" (centered in the bounds, with a twentieth of their
-        range as standard deviation), "uniform", "skewed" (log-normal, half of it in the lowest
-        tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
+        `n`, the name of a distribution: "uniform", "normal", "skewed", "beta" or "ages". "normal"
+        is centered in the bounds and has a twentieth of their range as standard deviation. "skewed"
+        is log-normal, with half of it in the lowest tenth. "beta" has the parameters 1/2 and 1/2.
+        "ages" is the distribution of ages in a population, for bounds of 0 and 120.
     half_between
         With a name: two numbers that enclose half of the records, from public knowledge. Without
         them the shape fills the bounds, and errors are overestimated if these are wide.

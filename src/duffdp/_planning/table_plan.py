@@ -361,7 +361,7 @@ class TablePlan:
         shape: str = "uniform",
         draws: int = 100,
     ) -> Self:
-        """A copy of the plan that splits epsilon so that mean errors stay within limits.
+        """A copy of the plan whose split of epsilon keeps mean errors within limits.
 
         `errors` has the limits for some releases, in a group of `group_size` records:
         `{"age_median": 1, "count": 20}`. The other releases share the rest of epsilon in their old

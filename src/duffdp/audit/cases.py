@@ -181,7 +181,7 @@ class ReleaseCase:
 
 
 def release_cases(verbs: object) -> Iterator[ReleaseCase]:
-    """All of them; `verbs` is the package, or anything else that has the verbs by name."""
+    """All of them; `verbs` has the functions by name: the package, or anything else."""
     for spec in REGISTRY.values():
         families: tuple[NeighbourKind, ...] = (
             ("edge",) if spec.of_graphs else ("row", "group", "person")

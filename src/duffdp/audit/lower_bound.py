@@ -70,9 +70,11 @@ def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
 
     Examples
     --------
+    >>> import duffdp, numpy as np
     >>> first = np.repeat([0.0, 1.0], [3000, 1000])[:, None]  # 1 in a quarter of the draws
     >>> second = np.repeat([0.0, 1.0], [1000, 3000])[:, None]
-    >>> round(float(np.log(3)), 2), round(lower_bound(first, second).epsilon(0.95), 2)
+    >>> bound = duffdp.audit.lower_bound(first, second)
+    >>> round(float(np.log(3)), 2), round(bound.epsilon(0.95), 2)
     (1.1, 1.0)
     """
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:

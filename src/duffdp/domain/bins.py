@@ -144,7 +144,8 @@ class Bins:
 
     Examples
     --------
-    >>> bins = Bins([0, 18, 65, 120])
+    >>> import duffdp
+    >>> bins = duffdp.Bins([0, 18, 65, 120])
     >>> bins.size, bins.record_index(18), bins.label(2)
     (3, 1, '[65, 120]')
     """

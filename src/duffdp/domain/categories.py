@@ -36,7 +36,8 @@ class Categories:
 
     Examples
     --------
-    >>> Categories(["a", "b"]).value(1)
+    >>> import duffdp
+    >>> duffdp.Categories(["a", "b"]).value(1)
     'b'
     """
 

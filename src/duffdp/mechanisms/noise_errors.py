@@ -248,8 +248,8 @@ def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) ->
 
 @lru_cache(maxsize=256)
 def best_width(epsilon: float, sensitivity: int, numbers: int) -> int:
-    """The width of the first step that makes the expected noise least; whatever it is, the
-    guarantee holds.
+    """The width of the first step that makes the expected noise least; the guarantee holds for
+    any width.
     """
 
     def error(share: Fraction) -> float:

@@ -203,7 +203,7 @@ class SoftCounts(TotalsStatistic):
     ends
         Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
-        True: round records to the levels of the sums of squares that follow, so that one pass is
+        True: round records to the levels of the sums of squares that follow; then one pass is
         enough for both.
 
     Privacy
