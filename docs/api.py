@@ -150,8 +150,7 @@ def entry(name: str, value: Any, shown: dict[Any, str]) -> Iterator[str]:
             yield f'<a id="{name}.{member}"></a>\n\n### {name.rpartition(".")[2]}.{member}'
             if callable(method) and (form := signature(member, method)):
                 yield form
-            function = method.fget if isinstance(method, property) else method
-            yield from sections(inspect.getdoc(function) or "")
+            yield from sections(inspect.getdoc(method) or "")
     else:
         if form := signature(name, value):
             yield form
@@ -159,9 +158,10 @@ def entry(name: str, value: Any, shown: dict[Any, str]) -> Iterator[str]:
 
 
 def is_made_by_users(kind: type) -> bool:
-    """True if users call the class; objects with an Attributes section are results."""
+    """True if users call the class; an Attributes section marks results of other calls."""
     _, parts = titled(inspect.getdoc(kind) or "")
-    return not issubclass(kind, Exception) and "Attributes" not in dict(parts)
+    is_protocol = getattr(kind, "_is_protocol", False)
+    return not (issubclass(kind, Exception) or is_protocol or "Attributes" in dict(parts))
 
 
 def members(kind: type) -> list[tuple[str, Any]]:

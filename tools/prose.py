@@ -142,7 +142,7 @@ def literals(kind: str, path: Path, node: ast.AST) -> Iterator[Passage]:
 def sentences(text: str) -> list[str]:
     """Sentences of a paragraph; each inline code counts as one word."""
     plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "CODE", text))
-    return re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*(\d])", plain)
+    return re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*(\d\"])", plain)
 
 
 def findings(root: Path) -> dict[str, dict[str, list[tuple[Passage, str]]]]:

@@ -55,7 +55,7 @@ def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
             ["listing_format", "--format", "-f"],
             type=click.Choice(["table", "json"]),
             default="table",
-            help="How to write the list.",
+            help="The format of the list.",
         ),
     ]
 )

@@ -83,7 +83,7 @@ def median(data: Any, **options: Any) -> Release:
     -------
     The error is about 1 / epsilon ranks: in sorted order, about 1 / epsilon records lie between the
     released and the exact median. The median is the value with rank ceil(n / 2). For an even number
-    of records it is the lower of the two in the middle, while numpy takes their mean.
+    of records it is the lower of the two in the middle, while numpy returns their mean.
 
     Runtime
     -------
@@ -124,8 +124,8 @@ def quantile(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The error is about 2 max(q, 1-q) / epsilon ranks. With q = 0.5 and an even number of records, it
-    is the lower median.
+    The error is about 2 max(q, 1-q) / epsilon ranks. With q = 0.5 and an even number of records,
+    the target is the lower median.
 
     Runtime
     -------
@@ -516,7 +516,7 @@ def describe(data: Any, **options: Any) -> Release:
 
     Runtime
     -------
-    As `quantiles`.
+    The same as for `quantiles`.
 
     References
     ----------
@@ -651,8 +651,8 @@ def histogram(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006), example 1; Hay, Rastogi, Miklau and Suciu, "Boosting the accuracy of differentially
-    private histograms through consistency" (VLDB 2010); `docs/explanation/statistics.md`, "Counts
+    (TCC 2006), example 1. Hay, Rastogi, Miklau and Suciu, "Boosting the accuracy of differentially
+    private histograms through consistency" (VLDB 2010). `docs/explanation/statistics.md`, "Counts
     in cells".
 
     Examples
@@ -748,8 +748,8 @@ def top(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
-    differentially private top-k" (ICML 2022); `docs/explanation/statistics.md`, "The most common
+    (TCC 2006). Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
+    differentially private top-k" (ICML 2022). `docs/explanation/statistics.md`, "The most common
     values".
 
     Examples

@@ -57,8 +57,8 @@ class Release(Exportable):
     confidence
         The probability, at least, with which an interval contains its target.
     covers
-        The target of intervals: "data", the exact answer for the records (with `unit`, for the rows
-        that were picked), or "population", the answer for the population that they were sampled
+        The target of intervals. "data": the exact answer for the records; with `unit` these are the
+        rows that were picked. "population": the answer for the population that they were sampled
         from.
     simultaneous
         True if all intervals hold at once with this confidence, False if each does individually.

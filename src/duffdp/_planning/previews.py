@@ -264,7 +264,7 @@ def preview(
         `n`, the name of a distribution: "uniform", "normal", "skewed", "beta" or "ages". "normal"
         is centered in the bounds and has a twentieth of their range as standard deviation. "skewed"
         is log-normal, with half of it in the lowest tenth. "beta" has the parameters 1/2 and 1/2.
-        "ages" is the distribution of ages in a population, for bounds of 0 and 120.
+        "ages" is that of a population, for bounds of 0 and 120.
     half_between
         With a name: two numbers that enclose half of the records, from public knowledge. Without
         them the shape fills the bounds, and errors are overestimated if these are wide.

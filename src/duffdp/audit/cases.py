@@ -69,7 +69,7 @@ class MechanismCase:
 
 
 class PairStatistic:
-    """A statistic of pairs, for records that are numbers: points of an arch, in order."""
+    """A statistic of pairs as one of numbers: each number is a point of an arch, in order."""
 
     def __init__(self, statistic: Any) -> None:
         self._statistic = statistic

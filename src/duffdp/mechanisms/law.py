@@ -19,6 +19,11 @@ class Law:
     Errors are absolute differences in the unit of the domain (days and seconds for dates and
     times); between categories the error is 1 unless they are the same.
 
+    Attributes
+    ----------
+    domain
+        The possible outputs.
+
     Methods
     -------
     probability, log_probability, quantile, interval, expected_error, tail

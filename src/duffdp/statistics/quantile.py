@@ -224,7 +224,7 @@ class Median(Quantile):
 
     Privacy
     -------
-    As `Quantile(1/2)`.
+    The same as for `Quantile(1/2)`.
 
     References
     ----------

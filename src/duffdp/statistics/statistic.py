@@ -79,7 +79,7 @@ class DistanceStatistic(BaseStatistic):
     unit: Fraction
 
     def outputs(self, domain: PublicSet) -> Domain:
-        """The candidates, for records that are read on this domain."""
+        """The candidates if records are read on this domain."""
         assert isinstance(domain, Domain)
         return domain
 

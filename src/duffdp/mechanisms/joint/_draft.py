@@ -52,8 +52,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed size and places, with candidates and ranks; it is accepted with probability `ratio
-    * exp(-exponent)`, for which `word` was drawn.
+    """A proposed size and places, with candidates and ranks.
+
+    It is accepted with probability `ratio * exp(-exponent)`; `word` was drawn to decide this.
     """
 
     size: Fraction

@@ -100,8 +100,8 @@ class ErrorExponentialLaw:
 
 
 class ErrorExponential:
-    """The exponential mechanism with u_1 = -|x - T|, T being the exact statistic: a baseline, not
-    for release.
+    """The exponential mechanism with u_1 = -|x - T|, where T is the exact statistic: a
+    baseline, not for release.
 
     Parameters
     ----------
