@@ -100,6 +100,7 @@ def index() -> str:
         "# Python API\n",
         "Every public name. The pages are made from the docstrings, which `help(duffdp.median)`",
         "shows as well. Parameters of many functions are on [shared parameters](shared.md).\n",
+        "A method that these pages do not list is internal and may change at any time.\n",
         "| page | names |",
         "| --- | --- |",
     ]
