@@ -497,7 +497,7 @@ class Table(Exportable):
         """The tables for readers: intervals beside their numbers, and words instead of the numbers
         of too small groups. With two columns of groups, there is a cross table for each statistic.
         """
-        if self.is_crossed:
+        if self._is_crossed:
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
         words, small, columns = self.wording, self.too_small(), self.shown_columns()
         texts, keys, order = [], self.row_keys(), self.shown_order()
@@ -521,7 +521,7 @@ class Table(Exportable):
         return bool(self.margins) and len(self.by) > 1 and tree_of(self._levels()) is not None
 
     @property
-    def is_crossed(self) -> bool:
+    def _is_crossed(self) -> bool:
         """True if groups have two columns that are not nested: each statistic is then a cross
         table.
         """
@@ -547,7 +547,7 @@ class Table(Exportable):
         """A sheet with all numbers; with two columns of groups, first a cross table for each
         statistic that has one number.
         """
-        crosses = self.cross_tables() if self.is_crossed else []
+        crosses = self.cross_tables() if self._is_crossed else []
         return [
             WorkbookSheet(cross.name, cross.rounded(), cross.number_formats())
             for cross in crosses

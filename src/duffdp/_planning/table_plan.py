@@ -283,7 +283,7 @@ class TablePlan:
         return table
 
     @property
-    def copies(self) -> dict[str, int]:
+    def _copies(self) -> dict[str, int]:
         """Number of draws of each release: for groups, and for each total that needs a draw."""
         return {
             name: 1 + len(repeated_margins)
@@ -374,7 +374,7 @@ class TablePlan:
 
         self._refuse_joint(errors, "within")
         releases, total = self.plan.releases, self.plan.epsilon
-        shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
+        shares = weights_for_errors(releases, self._copies, total, errors, group_size, shape, draws)
         return self.with_weights(shares)
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:
