@@ -41,6 +41,7 @@ MODULES = {
 }
 IN_TESTING = ("check_statistic", "Counterexample")
 SHARED_BY = 5  # functions that explain a parameter in the same words
+METHODS = "Methods"
 SECTION = re.compile(r"(?m)^([A-Z]\w+)\n-{3,}\n")
 
 
@@ -99,6 +100,7 @@ def index() -> str:
         "# Python API\n",
         "Every public name. The pages are made from the docstrings, which `help(duffdp.median)`",
         "shows as well. Parameters of many functions are on [shared parameters](shared.md).\n",
+        "A method that these pages do not list is internal and may change at any time.\n",
         "| page | names |",
         "| --- | --- |",
     ]
@@ -111,9 +113,9 @@ def index() -> str:
 
 def page(title: str, names: list[str]) -> str:
     """One page with the entries of its names."""
-    parts = [f"# {title}"]
+    parts, shown = [f"# {title}"], dict[Any, str]()
     for name in names:
-        parts += entry(name, named(name))
+        parts += entry(name, named(name), shown)
     return "\n\n".join(parts) + "\n"
 
 
@@ -125,31 +127,54 @@ def named(name: str) -> Any:
     return value
 
 
-def entry(name: str, value: Any) -> Iterator[str]:
-    """Heading, signature and docstring of a name, and the members of a class."""
+def entry(name: str, value: Any, shown: dict[Any, str]) -> Iterator[str]:
+    """Heading, signature and docstring of a name, and the methods of a class.
+
+    `shown` holds the anchors of methods on this page: an inherited method has one entry.
+    """
     yield f'<a id="{name}"></a>\n\n## {name}'
     if inspect.isclass(value):
-        if not issubclass(value, Exception) and (form := signature(name, value)):
+        if is_made_by_users(value) and (form := signature(name, value)):
             yield form
         yield from sections(inspect.getdoc(value) or "")
-        for member, function in members(value):
+        own = []
+        if listed := members(value):
+            links = []
+            for member, method in listed:
+                code = getattr(method, "__func__", method)
+                if code not in shown:
+                    own.append((member, method))
+                links.append(f"[`{member}`](#{shown.setdefault(code, f'{name}.{member}')})")
+            yield f"**{METHODS}**"
+            yield textwrap.fill(", ".join(links), 100, break_on_hyphens=False)
+        for member, method in own:
             yield f'<a id="{name}.{member}"></a>\n\n### {name.rpartition(".")[2]}.{member}'
-            if callable(function) and (form := signature(member, function)):
+            if callable(method) and (form := signature(member, method)):
                 yield form
-            yield from sections(inspect.getdoc(function) or "")
+            yield from sections(inspect.getdoc(method) or "")
     else:
         if form := signature(name, value):
             yield form
         yield from sections(inspect.getdoc(value) or "")
 
 
-def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Public methods and properties of a class that have a docstring, in alphabetical order."""
-    for name, value in inspect.getmembers(kind):
-        own = any(name in vars(base) for base in kind.__mro__ if "duffdp" in base.__module__)
-        function = value.fget if isinstance(value, property) else value
-        if own and not name.startswith("_") and callable(function) and function.__doc__:
-            yield name, value
+def is_made_by_users(kind: type) -> bool:
+    """True if users call the class; an Attributes section marks results of other calls."""
+    _, parts = titled(inspect.getdoc(kind) or "")
+    is_protocol = getattr(kind, "_is_protocol", False)
+    return not (issubclass(kind, Exception) or is_protocol or "Attributes" in dict(parts))
+
+
+def members(kind: type) -> list[tuple[str, Any]]:
+    """Public methods and properties: those that the class or a base lists under Methods."""
+    names = [name for base in kind.__mro__ for name in listed_methods(base)]
+    return [(name, getattr(kind, name)) for name in dict.fromkeys(names)]
+
+
+def listed_methods(kind: type) -> list[str]:
+    """The names in the Methods section of the class's own docstring."""
+    _, parts = titled(inspect.cleandoc(vars(kind).get("__doc__") or ""))
+    return [name for title, body in parts if title == METHODS for name in re.findall(r"\w+", body)]
 
 
 def signature(name: str, value: Any) -> str:
@@ -159,7 +184,7 @@ def signature(name: str, value: Any) -> str:
     except (TypeError, ValueError):
         return ""
     shown = [
-        str(each).replace("'", "") if each.default is each.empty else plain(each)
+        typed(each) if each.default is each.empty else plain(each)
         for each in form.parameters.values()
         if each.name != "self"
     ]
@@ -177,8 +202,15 @@ def signature(name: str, value: Any) -> str:
     return f"```text\n{line}\n```"
 
 
+def typed(parameter: inspect.Parameter) -> str:
+    """A parameter without a default, such as `data: Any` or `**parameters: Any`."""
+    name, _, annotation = str(parameter).partition(": ")
+    return f"{name}: {text_of(parameter.annotation)}" if annotation else name
+
+
 def text_of(annotation: Any) -> str:
     """An annotation as it was written."""
+    annotation = getattr(annotation, "__forward_arg__", annotation)
     return (
         annotation.strip("'")
         if isinstance(annotation, str)
@@ -190,6 +222,7 @@ def plain(parameter: inspect.Parameter) -> str:
     """A parameter with its default, without the quotes around its annotation."""
     default = parameter.default
     shown = repr(default) if not inspect.isclass(default) else default.__name__
+    shown = "..." if shown == "<factory>" else shown
     shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>", r"\1", shown)
     kind = "" if parameter.annotation is parameter.empty else f": {text_of(parameter.annotation)}"
     return f"{parameter.name}{kind} = {shown}"
@@ -218,6 +251,8 @@ def sections(docstring: str) -> Iterator[str]:
     if lead.strip():
         yield lead.strip()
     for title, body in parts:
+        if title == METHODS:  # follows the others, with inherited names
+            continue
         yield f"**{title}**"
         if title in ("Parameters", "Attributes", "Returns", "Raises", "Yields"):
             own = [(name, text) for name, text in items(body) if shared().get(name) != text]

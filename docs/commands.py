@@ -20,7 +20,27 @@ from duffdp._cli.app import application
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 T = TypeVar("T")
 BEGIN, END = "<!-- written by docs/commands.py -->", "<!-- end of what is written -->"
-SHARED_BY = 8  # commands with the same option
+SHARED_BY = 5  # commands with the same option
+# Every option of so many commands has one section, or the script fails.
+SECTIONS = {
+    "Statistic": (
+        *("--epsilon", "--column", "--bounds", "--digits", "--step", "--categories"),
+        *("--interval", "--covers", "--simultaneous", "--mechanism"),
+    ),
+    "Groups and people": (
+        *("--where", "--by", "--keys", "--other", "--finding", "--suppress-below"),
+        *("--unit", "--contributions", "--groups-per-person"),
+    ),
+    "Reading data": (
+        *("--pipe", "--types", "--decimal", "--thousands", "--date-format", "--encoding"),
+        *("--skip-rows", "--sql", "--quiet"),
+    ),
+    "Budget": ("--ledger", "--dataset", "--call-id"),
+    "Output": (
+        *("--format", "--out", "--csv-separator", "--csv-decimal", "--all-digits", "--explain"),
+        *("--report", "--registry", "--title", "--author", "--engine-check"),
+    ),
+}
 
 
 def commands(
@@ -51,7 +71,7 @@ def options(command: click.Command) -> list[tuple[str, str]]:
 def required(command: click.Command) -> list[str]:
     """The options that a command must have."""
     return [
-        max(one.opts, key=len)
+        next((name for name in one.opts if name.startswith("--")), one.opts[0])
         for one in command.params
         if one.required and isinstance(one, click.Option)
     ]
@@ -70,34 +90,82 @@ def shared(parts: Callable[[click.Command], list[T]]) -> list[T]:
 
 
 def option_name(record: tuple[str, str]) -> str:
-    """The longest name of an option, as it is referred to."""
-    return max((word.rstrip(",") for word in record[0].split() if word[0] == "-"), key=len)
+    """The first long name of an option, or its only name."""
+    names = [word.rstrip(",") for word in record[0].split() if word[0] == "-"]
+    return next((name for name in names if name.startswith("--")), names[0])
+
+
+def meaning(record: tuple[str, str]) -> tuple[str, str]:
+    """An option without its default, which can differ between commands."""
+    return record[0], record[1].partition("  [default")[0]
 
 
 def commands_page() -> str:
-    """All commands, with the options that many of them share listed once."""
-    shared_options, shared_text = shared(options), shared(paragraphs)
+    """All commands; an option that several of them have is explained once."""
+    by_name = {option_name(record): record for record in shared(options)}
+    assert sorted(by_name) == sorted(name for names in SECTIONS.values() for name in names), (
+        "an option of many commands without a section: SECTIONS of docs/commands.py"
+    )
+    sections = {title: [by_name[name] for name in names] for title, names in SECTIONS.items()}
+    shared_text = shared(paragraphs)
     parts = ["## Shared options", "Each command below names the ones that it takes."]
     parts += map(fill, shared_text)
-    parts.append(table(("option", "meaning"), map(cells, shared_options)))
+    for title, records in sections.items():
+        parts += [f"### {title}", table(("option", "meaning"), map(cells, records))]
+    explained: dict[tuple[str, str], str] = {}
     for name, command in commands():
         parts += [f"## duffdp {name}", f"`{usage(name, command)}`"]
         parts += [fill(text) for text in paragraphs(command) if text not in shared_text]
-        own = [record for record in options(command) if record not in shared_options]
-        others = [option_name(one) for one in options(command) if one in shared_options]
+        rest = [record for record in options(command) if record not in by_name.values()]
+        own = [record for record in rest if meaning(record) not in explained]
         if own:
             parts.append(table(("option", "meaning"), map(cells, own)))
         if needed := required(command):
             parts.append(f"Required: {', '.join(f'`{one}`' for one in needed)}.")
-        if others:
-            words = ", ".join(f"`{option}`" for option in others)
-            parts.append(fill(f"[Shared options](#shared-options): {words}."))
+        if others := [*shared_options(command, sections), *earlier_options(rest, explained)]:
+            parts.append("\n".join(others))
+        explained |= {meaning(record): name for record in own}
     return "\n\n".join(parts)
 
 
-def fill(text: str) -> str:
+def shared_options(
+    command: click.Command, sections: dict[str, list[tuple[str, str]]]
+) -> Iterator[str]:
+    """The sections of which a command takes options: one line for those that it takes whole."""
+    links = {title: f"[{title}](#{title.lower().replace(' ', '-')})" for title in sections}
+    taken = {
+        title: [record for record in records if record in options(command)]
+        for title, records in sections.items()
+    }
+    for title, records in taken.items():
+        if records and records != sections[title]:
+            yield listed(f"- {links[title]}", records)
+    whole = [links[title] for title, records in taken.items() if records == sections[title]]
+    if whole:
+        yield fill(f"- All options: {', '.join(whole)}.", "  ")
+
+
+def earlier_options(
+    records: list[tuple[str, str]], explained: dict[tuple[str, str], str]
+) -> Iterator[str]:
+    """A line for each earlier command that explains some of these options."""
+    for name in dict.fromkeys(explained.values()):
+        taken = [record for record in records if explained.get(meaning(record)) == name]
+        if taken:
+            yield listed(f"- As for [{name}](#duffdp-{name.replace(' ', '-')})", taken)
+
+
+def listed(lead: str, records: list[tuple[str, str]]) -> str:
+    """An item with the names of options."""
+    words = ", ".join(f"`{option_name(record)}`" for record in records)
+    return fill(f"{lead}: {words}.", "  ")
+
+
+def fill(text: str, indent: str = "") -> str:
     """A paragraph in lines of 100 characters."""
-    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def usage(name: str, command: click.Command) -> str:

@@ -113,11 +113,18 @@ def source_passages(path: Path, root: Path) -> Iterator[Passage]:
 
 
 def docstring_paragraphs(docstring: str) -> Iterator[tuple[int, str]]:
-    """Paragraphs of a docstring without its examples and headings."""
-    start, words = 1, ""
-    for number, line in enumerate([*docstring.splitlines(), ""], 1):
+    """Paragraphs of a docstring and the explanations of its parameters.
+
+    Left out are headings, examples, and names: of parameters, and of public methods.
+    """
+    lines = [*docstring.splitlines(), ""]
+    start, words, methods = 1, "", False
+    for number, (line, following) in enumerate(zip(lines, [*lines[1:], ""], strict=True), 1):
         row = line.strip()
-        if not row or row.startswith((">>>", "...", "---")):
+        heading = following.startswith("---")
+        methods = row == "Methods" if heading else methods
+        name = not line.startswith(" ") and following.startswith("    ")
+        if not row or heading or name or methods or row.startswith((">>>", "...", "---")):
             if words:
                 yield start, words
             words = ""
@@ -135,7 +142,7 @@ def literals(kind: str, path: Path, node: ast.AST) -> Iterator[Passage]:
 def sentences(text: str) -> list[str]:
     """Sentences of a paragraph; each inline code counts as one word."""
     plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "CODE", text))
-    return re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*(\d])", plain)
+    return re.split(r"(?<=[.!?:])\s+(?=[A-Z\[*(\d\"])", plain)
 
 
 def findings(root: Path) -> dict[str, dict[str, list[tuple[Passage, str]]]]:

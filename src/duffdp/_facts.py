@@ -37,7 +37,14 @@ _INFINITE = ("-inf", "inf")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticFact(Worded):
-    """Statistic of a release: its name in the registry, and its public parameters.
+    """Statistic of a release: its name and its public parameters.
+
+    Attributes
+    ----------
+    name
+        The name, such as "quantile".
+    parameters
+        The parameters by their names, such as `q`.
 
     Privacy
     -------
@@ -95,8 +102,15 @@ class MechanismPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MechanismFact(Worded):
-    """Mechanisms of a release: the requested choice ("best" or "duff"), and every mechanism with
-    its share of epsilon.
+    """Mechanisms of a release, each with its share of epsilon.
+
+    Attributes
+    ----------
+    asked
+        The requested choice, such as "best" or "duff".
+    parts
+        Every mechanism that drew: its `name`, its `utility` (the score of candidates), its
+        `epsilon` and its number of `draws`.
 
     Privacy
     -------

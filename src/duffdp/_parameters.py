@@ -246,7 +246,7 @@ def character_table(encoding: str) -> str | None:
     """The characters of all 256 bytes; a byte without one is that of Latin-1.
 
     None for an encoding in which a character has several bytes or the first 128 are not ASCII:
-    its lines and fields cannot be told apart before they are decoded.
+    its lines and fields cannot be separated before they are decoded.
     """
     try:
         high = bytes(range(128, 256)).decode(encoding, "replace")
@@ -351,7 +351,8 @@ DIGITS: Parameter[Any] = Parameter(
 )
 STEP: Parameter[Any] = Parameter(
     name="step",
-    help="Distance between possible answers (in days for dates, in seconds for times).",
+    help="Distance between possible answers, in days for dates and in seconds for times. Its "
+    "default follows from the type of the column.",
     doc="Distance between possible outputs. The default is 1 for integer columns, a day for dates, "
     "and otherwise a power of ten, at most 1, that makes at least 100,000 steps between the "
     "bounds. Lists and text files have no types: there the default is 1 if the bounds are whole "
@@ -451,7 +452,7 @@ OTHER: Parameter[str | None] = Parameter(
 )
 MARGIN: Parameter[Any] = Parameter(
     name="margin",
-    help="For totals: the columns of by that stay apart; the groups of the others are combined.",
+    help="For totals: the columns of by that are kept; groups of the other columns are combined.",
     default=None,
     convert=_anything,
 )
@@ -549,7 +550,7 @@ SUPPRESS_BELOW: Parameter[int | None] = Parameter(
 
 INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
-    help="Also release a confidence interval with this coverage, such as 0.95. For medians, "
+    help="Also release an interval with this confidence, such as 0.95. For medians, "
     "quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a population.",
     doc="The confidence of intervals, such as 0.95. The release then has `low` and `high`: each "
     "interval contains the target named by `covers` with at least this probability. Counts, "
@@ -571,8 +572,8 @@ COVERS: Parameter[Covers] = Parameter(
     "the data were sampled from.",
     doc='The target of the interval. "data": the exact answer for the records that are used; with '
     "`unit` these are the rows that were picked, so the answer for all rows may be outside. "
-    '"population": the answer for the population that the records were sampled from '
-    "independently, whatever its distribution.",
+    '"population": the answer for the population, of any distribution, that the records were '
+    "sampled from independently.",
     rule='"data" (the records themselves) or "population" (that they were sampled from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -635,7 +636,7 @@ DATASET: Parameter[Any] = Parameter(
 )
 CALL_ID: Parameter[Any] = Parameter(
     name="call_id",
-    help="Makes a retry safe: a release stored under this id is returned without a new charge.",
+    help="An id that makes a retry safe: a release stored under it is returned at no new charge.",
     default=None,
     convert=_anything,
     annotation="str | None",
@@ -843,8 +844,8 @@ STAR_EDGES: Parameter[int] = Parameter(
 NODES: Parameter[int] = Parameter(
     name="nodes",
     help="The public number of nodes, including those without edges.",
-    doc="The public number of nodes, including those without edges. It is an upper limit of the "
-    "output. The guarantee holds even if the number is wrong.",
+    doc="The public number of nodes, including those without edges. It sets the "
+    "largest possible output. The guarantee holds even if the number is wrong.",
     rule="a whole number of 3 or more, known without the edges",
     example=1000,
     convert=_whole(3),
@@ -943,7 +944,7 @@ STATISTICS: Parameter[Any] = Parameter(
 TOTAL: Parameter[bool] = Parameter(
     name="total",
     help="Also release totals: rows for all groups together.",
-    doc="True: add totals, that is a row for all groups together and, with two columns of groups, "
+    doc="True: add a row for all groups together and, with two columns of groups, "
     "rows for each value of either column. Totals of counts, sums, histograms and shares are "
     "computed from the groups at no cost. Every other statistic is drawn again for the totals, and "
     "its share of epsilon is split evenly among the draws.",

@@ -59,14 +59,18 @@ class PrivacyUnit(Worded):
     groups_per_person
         The maximum number of groups per person; only for persons.
 
+    Methods
+    -------
+    rows, protected
+
     Privacy
     -------
     A fact about a release: public, and independent of the data.
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    a neighbor is.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3:
+    the definition of neighbors.
 
     Examples
     --------

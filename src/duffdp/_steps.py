@@ -88,6 +88,10 @@ class StepFunction:
     tail
         None for a whole step function; in a window, the candidates outside of it.
 
+    Methods
+    -------
+    distance_at, measure, within, check
+
     Privacy
     -------
     Not private: it is a function of the data without noise. It is the input of a mechanism and not

@@ -41,8 +41,9 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 
 
 def visible(text: str) -> str:
-    """The text with control, format and surrogate characters written out, so that none can act on a
-    terminal or a page.
+    """The text with control, format and surrogate characters written out.
+
+    None of them can then act on a terminal or a page.
 
     Examples
     --------

@@ -50,7 +50,7 @@ OTHER_COMMANDS = {
     "columns": ("extras", "List the columns of a file with their declared types."),
     "profile": (
         "profile",
-        "Take a first look: how fields can be read, quartiles, and bounds to use, for epsilon.",
+        "Take a private first look at a table: readable fields, quartiles, bounds to use.",
     ),
     "studio": ("extras", "Plan a table in the browser, release it, and write a report."),
     "preview": ("planning", "Show the expected error of each mechanism."),

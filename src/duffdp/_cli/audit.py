@@ -80,9 +80,9 @@ def audit(
     """Check the installed library on this machine.
 
     Computes the exact privacy loss on small domains, compares real draws with their distribution,
-    and prints what was checked and what was not. With --lower-bound, attacks real releases of every
-    statistic instead. With --replay, replays every statistic on neighbors of a synthetic table, or
-    one command on neighbors of your own data.
+    and lists the checks that were made and those that were not. With --lower-bound, attacks real
+    releases of every statistic instead. With --replay, replays every statistic on neighbors of a
+    synthetic table, or one command on neighbors of your own data.
 
     COMMAND: with --replay, another command with its data and options, such as
     median people.csv --column age --bounds 0 120 --epsilon 1, or release plan.toml. Nothing is

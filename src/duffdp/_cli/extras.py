@@ -70,9 +70,9 @@ def check_engine(address: str, out: Path | None) -> None:
     """Check that a database counts exactly.
 
     ADDRESS: postgresql://user@host/database, mysql://..., sc://host:port for Spark Connect, or any
-    other address that ibis accepts. Writes public records that databases are known to misread into
-    a temporary table, counts them in every way, and compares the counts with exact ones. Reads no
-    other table and costs no epsilon. The exit code is 1 if an answer was wrong.
+    other address that ibis accepts. Writes public records into a temporary table, counts them in
+    every way, and compares the counts with exact ones. The records are of kinds that some databases
+    misread. Reads no other table and costs no epsilon. The exit code is 1 if an answer was wrong.
     """
     import json
 
@@ -91,7 +91,7 @@ def check_engine(address: str, out: Path | None) -> None:
 def demo(folder: Path) -> None:
     """Write the data files that the documentation uses, with their licenses.
 
-    FOLDER: where to write them; created if it does not exist.
+    FOLDER: the folder to write to; created if it does not exist.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

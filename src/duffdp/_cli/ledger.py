@@ -55,13 +55,13 @@ def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
             ["listing_format", "--format", "-f"],
             type=click.Choice(["table", "json"]),
             default="table",
-            help="How to write the list.",
+            help="The format of the list.",
         ),
     ]
 )
 @click.argument("path", metavar="LEDGER", type=FILE)
 def show(path: Path, dataset: str | None, delta: float | None, listing_format: str) -> None:
-    """Show what was spent, charge by charge, and what is left.
+    """Show every charge, the epsilon that was spent, and the epsilon that is left.
 
     LEDGER: the file.
     """

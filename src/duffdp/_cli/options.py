@@ -71,7 +71,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     name = "float"
 
     def convert(self, text: Any, param: Any, ctx: Any) -> Any:
-        """The number that a text stands for."""
+        """The number that a text means."""
         try:
             return float(text)
         except ValueError:
@@ -174,7 +174,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         click.Option(
             ["--engine-check"],
             type=FILE,
-            help="A result of check-engine; the report prints its first line.",
+            help="The stored result of check-engine; the report prints its first line.",
         ),
         option(EXPLAIN),
         option(QUIET),

@@ -79,8 +79,8 @@ class Destination(NamedTuple):
 def check_destination(
     formats: Mapping[str, Sequence[str]], options: Mapping[str, Any]
 ) -> Destination:
-    """The destination that the options name, if a result can be written there: whatever fails
-    here fails before the charge.
+    """The destination that the options name, if a result can be written there: a failure here
+    comes before the charge.
     """
     out, report = options["out"], options["report"]
     form = options["result_format"] or ("table" if out is None else _format_of(out, formats))
@@ -190,8 +190,8 @@ class Output(ABC, Generic[Result]):
         registry.write_text(registry_text(entry), encoding="utf-8")
 
     def rehearse(self, result: Result) -> None:
-        """Write a made-up result of the same shape to temporary files: whatever fails here fails
-        before the charge.
+        """Write a made-up result of the same shape to temporary files: a failure here comes before
+        the charge.
         """
         _, out, report, *_ = self.destination
         encoding = getattr(sys.stdout, "encoding", None), getattr(sys.stdout, "errors", None)
@@ -217,7 +217,7 @@ class Output(ABC, Generic[Result]):
             ) from error
 
     def write(self, result: Result) -> None:
-        """Write the result. An error says what was charged, and where the numbers are."""
+        """Write the result. An error names the charge, and the place of the numbers."""
         _, out, report, *_ = self.destination
         place = ""
         try:

@@ -41,7 +41,7 @@ OF_RELEASES = ("registry", "engine_check", "explain")  # a profile is no deploym
         *LEDGER_OPTIONS,
         *(one for one in output_options(TABLE_FORMATS) if one.name not in OF_RELEASES),
     ],
-    help="Take a first look: how fields can be read, quartiles, and bounds to use, for epsilon."
+    help="Take a private first look at a table: readable fields, quartiles, bounds to use."
     f"\n\nDATA: {DATA.help}",
 )
 def profile(**options: Any) -> None:

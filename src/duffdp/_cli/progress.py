@@ -18,7 +18,7 @@ SECONDS = 2.0  # what is done sooner shows nothing
 def progress(total: int, label: str = "releasing") -> Iterator[Callable[[], None]]:
     """Yields what to call when one of `total` pieces of work is done.
 
-    The bar tells the time and the pieces, which are public, and nothing about records.
+    The bar shows the time and the pieces, which are public, and nothing about records.
     """
     if not sys.stderr.isatty():
         yield lambda: None

@@ -88,8 +88,8 @@ def scipy_sparse() -> Any:
 def read_edges(edges: object) -> Graph:
     """The simple graph of the edges, each read individually.
 
-    Nodes are whole numbers of any sign. Self-loops and what is not two whole numbers are dropped;
-    an edge that is listed twice or in both directions counts once.
+    Nodes are whole numbers of any sign. Self-loops and rows that are not two whole numbers are
+    dropped; an edge that is listed twice or in both directions counts once.
     """
     pairs = _pairs(edges)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]

@@ -60,8 +60,8 @@ class CodeBook:
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    is public needs no protection.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3:
+    public facts need no protection.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def within_range(values: Floats) -> Floats:
 
 
 def as_doubles(array: Array, missing: Array | None) -> Floats:
-    """Numbers of any type as doubles; nan for what is missing, and for objects that are none."""
+    """Numbers of any type as doubles; nan for missing ones, and for objects that are no numbers."""
     if array.dtype == object:
         numbers = doubles(array)
     else:

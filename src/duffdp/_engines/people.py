@@ -1,7 +1,7 @@
 """Choice of a person's rows: fair, and independent of other people's choices and of values.
 
-Promise: A bounded number of rows per person is used, and every choice of them is equally likely,
-whatever other people and values are.
+Promise: A bounded number of rows per person is used, and every choice of them is equally likely
+and independent of other people and of values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ class Randomness(Protocol):
 
 
 def choose(people: Ints, groups: Ints | None, cap: Cap, source: Randomness) -> Ints:
-    """The positions of the rows that count, for each row the numbers of its person and its group:
-    of the groups of a person each set is as likely, and so is each set of rows in a group.
+    """The positions of the rows that count.
+
+    `people` and `groups` number the person and the group of each row. Every set of groups of a
+    person is equally likely, and so is every set of rows in a group.
     """
     if cap.groups is None:
         return choose_rows(people, cap.rows, source)
@@ -123,9 +125,10 @@ def shuffled(people: Ints, limit: int, generator: np.random.Generator) -> Ints:
 def shuffle_beginnings(
     rows: Ints, begin: Ints, row_counts: Ints, limit: int, generator: np.random.Generator
 ) -> None:
-    """Bring a fair choice of `limit` rows to the beginning of each stretch of more rows than that:
-    a shuffle by Fisher and Yates that ends there, of all stretches at once or one by one, whichever
-    takes fewer steps.
+    """Bring a fair choice of `limit` rows to the beginning of each stretch of more rows than that.
+
+    It is a shuffle by Fisher and Yates that ends there, of all stretches at once or one by one: the
+    way with fewer steps.
     """
     if len(begin) < limit:
         for first, size in zip(begin.tolist(), row_counts.tolist(), strict=True):

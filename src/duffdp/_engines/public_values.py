@@ -123,7 +123,7 @@ def public_categories(
 
 
 def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
-    """People are told apart by a column whose values are equal or not, whatever the record."""
+    """Refuse a column of people unless any two of its values are equal or different."""
     unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
     unsure = unsure or (dtype == nw.Object and not engine.objects)
     if unsure or (dtype == nw.Unknown and not engine.tells_apart(name)):

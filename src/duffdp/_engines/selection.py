@@ -43,7 +43,7 @@ class Selection(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that tell groups apart: those of keys, and the level above."""
+        """The columns that distinguish groups: those of keys, and the level above."""
         return self.by if self.level is None else (self.level.name, *self.by)
 
     @property
@@ -224,7 +224,7 @@ def _other_is_taken(other: Any, names: str) -> DuffError:
 
 
 def in_margin(all_groups: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:
-    """The groups that keys make up where some of their columns tell them apart, and for each key
+    """The groups that keys make up by some of their columns, and for each key
     the position of its group.
     """
     if margin == all_groups.by:

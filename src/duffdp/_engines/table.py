@@ -117,7 +117,7 @@ def columns(data: Any) -> dict[str, str]:
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4:
-    what does not depend on records costs nothing.
+    facts that do not depend on records cost nothing.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class SourceTable:
             return self._key_counts_by(self._opened_adapter(), cap, every_row, randomness)
 
     def key_places(self) -> set[int]:
-        """The places of all possible keys that occur in any row, whoever it belongs to. Not
+        """The places of all possible keys that occur in any row of any person. Not
         private.
         """
         everyone = Cap(1)
@@ -849,7 +849,7 @@ def _decimals(value: Decimal) -> int:
 
 def of_one_type(values: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
-    it can hold; what is missing stays missing.
+    it can hold; missing values stay missing.
     """
     if type(None) not in set(map(type, values)):
         return _of_one_type(values)

@@ -38,7 +38,7 @@ class KeyUniverse:
 
     @property
     def false_keys(self) -> Fraction:
-        """An upper bound on the average number of published keys that occur nowhere."""
+        """An upper bound of the average number of published keys that occur nowhere."""
         return min(part.false_keys for part in self.parts if isinstance(part, Pattern))
 
     def key(self, place: int) -> Row:

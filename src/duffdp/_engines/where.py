@@ -286,7 +286,7 @@ class RowFilter:
     nw
         The narwhals module.
     condition
-        What is asked of rows.
+        The condition on rows.
     types
         The declared types of its columns.
     untyped

@@ -121,6 +121,10 @@ class Comparison(Exportable):
     exact
         True if the confidence follows from the exact distribution of both noises.
 
+    Methods
+    -------
+    different, wide
+
     Privacy
     -------
     Computed from released numbers and public facts: post-processing at no cost.
@@ -256,6 +260,10 @@ class Ranking(Exportable):
     confidence, simultaneous
         The probability, at least, with which all certain pairs are in the right order; if not
         `simultaneous`, with which a single pair is.
+
+    Methods
+    -------
+    wide
 
     Privacy
     -------

@@ -44,6 +44,10 @@ class CrossTable(Exportable):
     row_keys, column_keys
         Their keys; None is the margin that combines all of them.
 
+    Methods
+    -------
+    wide
+
     Privacy
     -------
     Computed from a released table: post-processing.
@@ -100,13 +104,13 @@ class CrossTable(Exportable):
 
     def display_tables(self) -> list[DisplayTable]:
         rows = [
-            [label, *(self.cell_text(cell) for cell in row)]
+            [label, *(self._cell_text(cell) for cell in row)]
             for label, row in zip(self.row_labels(), self.cells, strict=True)
         ]
         title = f"{self.name}: {' × '.join(map(self.wording.name, self.by))}"
         return [DisplayTable(self.header(), rows, self.caption, (), 1, title)]
 
-    def cell_text(self, cell: CrossCell | None) -> str:
+    def _cell_text(self, cell: CrossCell | None) -> str:
         """A cell in one line: its number with the interval, several numbers, or bars for counts."""
         if cell is None:
             return ""
@@ -147,5 +151,5 @@ class CrossTable(Exportable):
             if self.has_single_numbers:
                 columns[name] = [None if cell is None else value(*cell.estimates) for cell in cells]
             else:
-                columns[name] = list(map(self.cell_text, cells))
+                columns[name] = list(map(self._cell_text, cells))
         return columns

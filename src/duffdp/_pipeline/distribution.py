@@ -49,9 +49,9 @@ class Distribution:
     """Private distribution of the records of a column.
 
     Everything is computed from noisy counts of records in adjacent cells. Within a cell, records
-    are taken to be evenly spread.
+    are assumed to be evenly spread.
 
-    Parameters
+    Attributes
     ----------
     domain
         The public grid.
@@ -59,13 +59,16 @@ class Distribution:
         The last candidate of each cell, by its index.
     counts
         The noisy number of records in each cell.
-    epsilon
+    noise_epsilon
         The epsilon of the noise of a count, which is k with probability proportional to
-        exp(-epsilon |k|).
-    confidence
-        The probability, at least, with which the band contains the whole distribution function.
+        exp(-noise_epsilon |k|).
     contributions
         The maximum number of rows used per person.
+
+    Methods
+    -------
+    count, quantile, quantile_interval, quantiles, median, iqr, mean, mean_bounds, cdf, band,
+    confidence, steps, histogram, plot
 
     Privacy
     -------
@@ -115,7 +118,7 @@ class Distribution:
 
     @property
     def confidence(self) -> float:
-        """The confidence of the band: the least probability that it contains the whole function."""
+        """The probability, at least, with which the band contains the whole function."""
         return float(self._confidence)
 
     @cached_property
@@ -178,8 +181,8 @@ class Distribution:
         x
             A number or date like the bounds.
         covers
-            "data": the share of the records that count. "population": that of the distribution from
-            which records were drawn independently, whatever it is.
+            "data": the share of the records that are used. "population": the share in the
+            population, of any distribution, from which records were drawn independently.
 
         Returns
         -------
@@ -260,7 +263,7 @@ class Distribution:
         return self.domain.value(self._first(first)), self.domain.value(self.ends[last])
 
     def quantiles(self, covers: Covers = "data") -> list[QuantileEstimate]:
-        """A few quantiles for a table, each with its interval from the band."""
+        """The quantiles that tables show, each with its interval from the band."""
         return [
             QuantileEstimate(q, self.quantile(q), *self.quantile_interval(q, covers))
             for q in TABLE_QUANTILES

@@ -91,8 +91,8 @@ class Account:
         self._for_all, self._for_each = for_all, for_each
 
     def for_groups(self, groups: Ints, unit: PrivacyUnit) -> Account:
-        """Account of a stretch of groups for what is left: the epsilon that one row of a unit may
-        cost. Each group has one account: the program of a release runs once.
+        """Account of a stretch of groups, with the remaining epsilon: that which one row of a unit
+        may cost. Each group has one account: the program of a release runs once.
         """
         if len(groups):
             first, last = int(groups.min()), int(groups.max())

@@ -59,6 +59,11 @@ class Exportable:
     """Base of objects with columns of values, which can be exported as a frame, a file or HTML.
 
     Names and keys are public and may hold anything: they are escaped in every format.
+
+    Methods
+    -------
+    to_pandas, to_polars, to_arrow, to_csv, to_excel, to_parquet, to_html, to_latex, to_markdown,
+    to_text
     """
 
     __slots__ = ()
@@ -88,19 +93,19 @@ class Exportable:
         return []
 
     def to_pandas(self) -> Any:
-        """A pandas frame."""
+        """The columns as a pandas frame."""
         return load("pandas", EXTRA).DataFrame(self._typed())
 
     def to_polars(self) -> Any:
-        """A polars frame."""
+        """The columns as a polars frame."""
         return load("polars", EXTRA).DataFrame(self._typed())
 
     def to_arrow(self) -> Any:
-        """An Arrow table."""
+        """The columns as a pyarrow table."""
         return load("pyarrow", EXTRA).table(self._typed())
 
     def to_parquet(self, path: Path) -> None:
-        """Write a Parquet file."""
+        """Write the columns to a Parquet file."""
         load("pyarrow.parquet", EXTRA).write_table(self.to_arrow(), path)
 
     def to_csv(

@@ -83,7 +83,7 @@ def median(data: Any, **options: Any) -> Release:
     -------
     The error is about 1 / epsilon ranks: in sorted order, about 1 / epsilon records lie between the
     released and the exact median. The median is the value with rank ceil(n / 2). For an even number
-    of records it is the lower of the two in the middle, while numpy takes their mean.
+    of records it is the lower of the two in the middle, while numpy returns their mean.
 
     Runtime
     -------
@@ -124,8 +124,8 @@ def quantile(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    The error is about 2 max(q, 1-q) / epsilon ranks. With q = 0.5 and an even number of records, it
-    is the lower median.
+    The error is about 2 max(q, 1-q) / epsilon ranks. With q = 0.5 and an even number of records,
+    the target is the lower median.
 
     Runtime
     -------
@@ -217,9 +217,10 @@ def mean(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The number of records is private too. "clipped" spends a twentieth of epsilon on their
-    number, a fifth on an interval, a twentieth on a rough mean and the rest on the sum around it.
-    With few records it skips the other draws, and their shares go to the draw of "best".
+    `unit`. The number of records is private too. With "clipped" a twentieth of epsilon goes to
+    their number, a fifth to an interval, a twentieth to a rough mean, and the rest to the sum
+    around it. With few records the other draws are skipped, and their shares go to the draw of
+    "best".
 
     Utility
     -------
@@ -270,11 +271,11 @@ def sum(data: Any, **options: Any) -> Release:
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with
-    `unit`. The noise is drawn exactly, in whole multiples of the greatest common divisor of the
-    bounds and the step. "clipped" spends a twentieth of epsilon on the number of records, a fifth
-    on a range that contains nearly all of them, and the rest on the sum of records clamped to it.
-    With few records, all but the twentieth goes to the sum within the bounds.
+    Pure epsilon-differential privacy; neighbors differ by one record, or by one person with `unit`.
+    The noise is drawn exactly, in whole multiples of the greatest common divisor of the bounds and
+    the step. With "clipped" a twentieth of epsilon goes to the number of records, a fifth to a
+    range that contains nearly all of them, and the rest to the sum of records clamped to it. With
+    few records, all but the twentieth goes to the sum within the bounds.
 
     Utility
     -------
@@ -515,7 +516,7 @@ def describe(data: Any, **options: Any) -> Release:
 
     Runtime
     -------
-    As `quantiles`.
+    The same as for `quantiles`.
 
     References
     ----------
@@ -650,8 +651,8 @@ def histogram(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006), example 1; Hay, Rastogi, Miklau and Suciu, "Boosting the accuracy of differentially
-    private histograms through consistency" (VLDB 2010); `docs/explanation/statistics.md`, "Counts
+    (TCC 2006), example 1. Hay, Rastogi, Miklau and Suciu, "Boosting the accuracy of differentially
+    private histograms through consistency" (VLDB 2010). `docs/explanation/statistics.md`, "Counts
     in cells".
 
     Examples
@@ -747,8 +748,8 @@ def top(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
-    differentially private top-k" (ICML 2022); `docs/explanation/statistics.md`, "The most common
+    (TCC 2006). Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
+    differentially private top-k" (ICML 2022). `docs/explanation/statistics.md`, "The most common
     values".
 
     Examples

@@ -21,9 +21,11 @@ from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
 
 def noisy_numbers(plan: DrawPlan, facts: Facts, result: Result) -> Sequence[Sequence[int]] | None:
-    """The drawn numbers of a release whose intervals follow from its noise (counts, sums, shares,
-    means); None for other releases, where values of small groups are withheld, and for counts that
-    found their keys: these are too large on average.
+    """The drawn numbers of a release whose intervals follow from its noise: counts, sums, shares,
+    means.
+
+    None for other releases, and where values of small groups are withheld. Also None for counts
+    that found their keys, because these are too large on average.
     """
     spec = plan.spec
     by_noise = spec.has_interval(facts.mechanism.asked) and not spec.interval_costs_epsilon

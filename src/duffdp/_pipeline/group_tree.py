@@ -84,7 +84,7 @@ class GroupEstimator:
     tree
         The groups.
     variances
-        For each level the variance of what was drawn there, in any unit; None where nothing was.
+        For each level the variance of its draws, in any unit; None where nothing was drawn.
         The lowest level is always drawn.
 
     Notes

@@ -36,9 +36,10 @@ _TIMES = ("date", "datetime")
 
 
 class Reading(NamedTuple):
-    """How a release reads its values: the rules of a text file, whether the step is the default,
-    the name of an untested engine, whether nobody chose a step, and whether values are Python
-    objects of any type.
+    """How a release reads its values.
+
+    The rules of a text file, the name of an untested engine, and whether values are Python objects
+    of any type. Also whether the step is the default, and whether nobody chose one.
     """
 
     text: FieldRules | None = None

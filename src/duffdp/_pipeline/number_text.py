@@ -47,7 +47,7 @@ class NumberFormat(NamedTuple):
         )
 
     def number(self, value: Any) -> Any:
-        """The rounded value, for outputs that hold numbers; percent is still a share of 1."""
+        """The rounded value for outputs with numbers; a percentage is still a share of 1."""
         if self.decimals is None or not _is_number(value) or not math.isfinite(value):
             return value
         shift = 2 if self.unit == PERCENT else 0

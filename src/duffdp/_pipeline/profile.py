@@ -354,6 +354,10 @@ class Profile(Exportable):
         The total cost, the protected unit, whether the operating system's randomness was used, and
         every release by its name.
 
+    Methods
+    -------
+    wide, to_dict, to_json
+
     Privacy
     -------
     All numbers together are epsilon-differentially private for neighbors that differ by one `unit`.

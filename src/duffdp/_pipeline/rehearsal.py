@@ -23,7 +23,7 @@ MANY_RECORDS = 10**9  # above every threshold that somebody would choose
 
 
 def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]], None]) -> None:
-    """Call `use` with made-up releases of what was prepared, twice: with groups of which every
+    """Call `use` twice with made-up releases of the prepared shape: with groups of which every
     second has few records, and with groups that all have few; of keys that are found, with none.
 
     They are made of public facts alone: the draws are those of no records, from a seed. What `use`

@@ -57,8 +57,8 @@ class Release(Exportable):
     confidence
         The probability, at least, with which an interval contains its target.
     covers
-        The target of intervals: "data", the exact answer for the records (with `unit`, for the rows
-        that were picked), or "population", the answer for the population that they were sampled
+        The target of intervals. "data": the exact answer for the records; with `unit` these are the
+        rows that were picked. "population": the answer for the population that they were sampled
         from.
     simultaneous
         True if all intervals hold at once with this confidence, False if each does individually.
@@ -82,6 +82,10 @@ class Release(Exportable):
     notes
         Lines that notebooks show below the value: how values are read, which groups get a value,
         the step. They depend on the call and not on the data.
+
+    Methods
+    -------
+    rows, wide, counted, too_few, distance_bound, plot, to_dict, to_json, from_dict
 
     Privacy
     -------
@@ -203,8 +207,10 @@ class Release(Exportable):
         return [estimates_of(self.columns, row, self.domain, interval) for row in self.cells]
 
     def too_few(self, parts: Sequence[int] | None = None) -> list[bool]:
-        """For each group, True if there are too few records to say anything: its values are
-        withheld, or all its intervals (or those of `parts`) are nearly the whole public range.
+        """For each group, True if it has too few records for a useful value.
+
+        Its values are withheld, or all its intervals (or those of `parts`) are nearly the whole
+        public range.
         """
         hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:
@@ -237,7 +243,7 @@ class Release(Exportable):
 
     @property
     def counted(self) -> str | None:
-        """Text for the unit of its counts: "rows", "people" or rows of people; None for other
+        """The unit that counts are in: "rows", "people" or rows of people; None for other
         releases.
         """
         if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
@@ -362,7 +368,7 @@ class Release(Exportable):
         return self.columns[0].kind == "distribution"
 
     def wide(self) -> dict[str, list[Any]]:
-        """Key and value columns, with one row per group; a few quantiles of distributions."""
+        """Columns of keys and values, with one row per group; of distributions a few quantiles."""
         if self.has_distributions:
             return _quantile_columns(self.facts, self.cells)
         return self._columns()
@@ -461,8 +467,10 @@ class Release(Exportable):
         return self.keys if self.grouped else ((),)
 
     def plot(self, ax: object = None) -> Any:
-        """A matplotlib plot: points with intervals, one line per group (or per number of one
-        group), or the shares of distributions; returns the axes.
+        """Plot the release with matplotlib, and return the axes.
+
+        The plot shows a point with its interval for each group, or for each number of one group;
+        of distributions it shows the cumulative shares.
         """
         labels = [", ".join(map(str, key)) for key in self._rows_of_keys()]
         if self.has_distributions:

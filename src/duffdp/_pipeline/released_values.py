@@ -131,7 +131,7 @@ def frame_column_names(facts: Facts, columns: tuple[OutputColumn, ...]) -> list[
 
 def unique_column_names(columns: tuple[OutputColumn, ...], by: tuple[str, ...]) -> list[str]:
     """Names of value columns that differ from those of key columns and from each other; some
-    engines do not tell upper from lower case.
+    engines ignore case.
     """
     names, used_names = [], {name.casefold() for name in by}
     for column in columns:

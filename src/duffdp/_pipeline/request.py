@@ -375,7 +375,7 @@ def grid_from_bounds(
     untyped: bool = False,
     scale: int | None = None,
 ) -> Ordered:
-    """The candidates for a pair of bounds; without a step, by what is asked of records and whether
+    """The candidates for a pair of bounds; without a step, by the kind of records and whether
     their type is one of whole numbers, or none.
     """
     if isinstance(bounds, Ordered):

@@ -157,6 +157,11 @@ class Table(Exportable):
         The total cost of all releases, the unit that they protect, and True if they were drawn from
         the operating system's randomness.
 
+    Methods
+    -------
+    wide, tidy, to_frame, cross, compare, rank, too_small, without_interval, plot, to_dict, to_json,
+    from_dict
+
     Privacy
     -------
     All numbers together are epsilon-differentially private for neighbors that differ by one `unit`.
@@ -237,9 +242,10 @@ class Table(Exportable):
         return tuple(dict.fromkeys(names))
 
     def too_small(self) -> list[bool]:
-        """For each row, True if its noisy count is below `smallest`, or the intervals of one of its
-        statistics are nearly the whole range. It is computed from noisy numbers, so it can be
-        wrong.
+        """For each row, True if the group has too few records for useful values.
+
+        Its noisy count is below `smallest`, or the intervals of one of its statistics are nearly
+        the whole range. This is computed from noisy numbers, so it can be wrong.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
@@ -491,7 +497,7 @@ class Table(Exportable):
         """The tables for readers: intervals beside their numbers, and words instead of the numbers
         of too small groups. With two columns of groups, there is a cross table for each statistic.
         """
-        if self.is_crossed:
+        if self._is_crossed:
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
         words, small, columns = self.wording, self.too_small(), self.shown_columns()
         texts, keys, order = [], self.row_keys(), self.shown_order()
@@ -515,7 +521,7 @@ class Table(Exportable):
         return bool(self.margins) and len(self.by) > 1 and tree_of(self._levels()) is not None
 
     @property
-    def is_crossed(self) -> bool:
+    def _is_crossed(self) -> bool:
         """True if groups have two columns that are not nested: each statistic is then a cross
         table.
         """
@@ -541,7 +547,7 @@ class Table(Exportable):
         """A sheet with all numbers; with two columns of groups, first a cross table for each
         statistic that has one number.
         """
-        crosses = self.cross_tables() if self.is_crossed else []
+        crosses = self.cross_tables() if self._is_crossed else []
         return [
             WorkbookSheet(cross.name, cross.rounded(), cross.number_formats())
             for cross in crosses
@@ -561,12 +567,14 @@ class Table(Exportable):
         return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
-        """The table as a frame of the library of the data; after `from_dict` a list of rows."""
+        """The table as a frame of the data's library; after `from_dict` a list of rows."""
         return self.frame
 
     def plot(self, *names: str, axes: Sequence[Any] | None = None) -> list[Any]:
-        """A matplotlib plot: points with intervals by group, one pair of axes for each named column
-        (or for all); returns the axes. Groups that are too small are pale.
+        """Plot the table with matplotlib, and return the axes.
+
+        Each named column, or every column, has axes of its own with a point and its interval for
+        each group. Groups that are too small are pale.
         """
         words = self.wording
         labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]

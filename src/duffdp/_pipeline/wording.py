@@ -132,8 +132,8 @@ def check_wording(
 ) -> Wording:
     """The wording of a table, if it names what the table has; units by the columns of the table.
 
-    `columns` maps each column of values to the column of the data that it is about, `measures` are
-    the names of releases, and `books` are the columns of groups whose labels come from a code book,
+    `columns` maps each column of values to the column of the data that it is about. `measures` are
+    the names of releases. `books` are the columns of groups whose labels come from a code book,
     which may list more than the keys.
     """
     plain_names = (*dict.fromkeys((*by, *columns, *measures)), TOO_SMALL, ALL, TO, TOO_FEW)
@@ -171,7 +171,7 @@ def check_wording(
 
 
 def refuse_percent(column: str) -> DuffError:
-    """The error for percent of what is no share."""
+    """The error for percent of a column that is no share."""
     return DuffError(
         Argument("shown_in", {column: PERCENT}),
         f" shows shares as percent, but {column} is not a share. Pass another unit.",

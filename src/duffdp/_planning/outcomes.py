@@ -416,7 +416,7 @@ def _ball_size(radius: Floats, numbers: int) -> Floats:
 
 
 def needs_simulation(plan: DrawPlan, is_post_processed: bool) -> bool:
-    """True if the distribution of a released number is unknown, so that it takes seeded draws."""
+    """True if the distribution of a released number is unknown, so seeded draws are needed."""
     draws = plan.program.draws
     if is_post_processed and len(draws) > 1:
         return not _has_program_law(plan)

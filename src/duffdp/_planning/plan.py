@@ -75,6 +75,10 @@ class Plan:
         Answers for a reviewer that the report prints: where `bounds`, `step`, `categories` and
         `keys` come from, and others as in `duffdp.report.write`.
 
+    Methods
+    -------
+    from_toml, check, preview, run
+
     Privacy
     -------
     Pure epsilon-differential privacy for all releases together: their shares add up to epsilon.

@@ -96,8 +96,8 @@ def weights_for_errors(
     shape: str,
     draws: int,
 ) -> dict[str, Fraction]:
-    """The share of the total epsilon of each release with its copies, for which no mean error is
-    larger than wanted in a group of this size; the other releases share the rest as before.
+    """The share of the total epsilon of each release with its copies that keeps its mean error
+    within its limit in a group of this size. The other releases share the rest as before.
     """
     size = GROUP_SIZE.read(group_size)
     requests = {

@@ -54,6 +54,10 @@ class Preview:
     not_private
         True if records were passed.
 
+    Methods
+    -------
+    expected_error, error_within, tail, expected_width, too_few, rows, advice, notes
+
     Privacy
     -------
     Not private if `not_private` is True, because it was computed from records that were passed. Its
@@ -186,7 +190,7 @@ class Preview:
         return rows
 
     def advice(self) -> list[str]:
-        """Advice which of "best" and "clipped" has the smaller error on these data; empty unless
+        """Advice on which of "best" and "clipped" has the smaller error on these data; empty unless
         both are shown.
         """
         ways = ("best", "clipped")
@@ -257,9 +261,10 @@ def preview(
     ----------
     data
         Public or synthetic records that resemble yours; for a slope, pairs of x and y. Or, with
-        `n`, the name of a distribution: "normal" (centered in the bounds, with a twentieth of their
-        range as standard deviation), "uniform", "skewed" (log-normal, half of it in the lowest
-        tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
+        `n`, the name of a distribution: "uniform", "normal", "skewed", "beta" or "ages". "normal"
+        is centered in the bounds and has a twentieth of their range as standard deviation. "skewed"
+        is log-normal, with half of it in the lowest tenth. "beta" has the parameters 1/2 and 1/2.
+        "ages" is that of a population, for bounds of 0 and 120.
     half_between
         With a name: two numbers that enclose half of the records, from public knowledge. Without
         them the shape fills the bounds, and errors are overestimated if these are wide.

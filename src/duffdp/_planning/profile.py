@@ -232,15 +232,15 @@ def profile(
         The columns to profile; by default all but `unit`. With fewer columns, each is profiled more
         accurately.
     bounds
-        For some columns the public `(lower, upper)` that a plan would use: the share inside is
-        released.
+        For some columns, the public `(lower, upper)` that a plan would use. The share of values
+        inside is released.
     by, keys
-        The columns that will form groups, and their public values: the share of fields that are
-        listed is released for each column.
+        The columns that will form groups, and their public values. The share of listed fields is
+        released for each column.
     unit
         The column that identifies the person. Without it, a row is protected.
     contributions
-        At most this many rows per person count, chosen at random.
+        The maximum number of rows used per person, chosen at random.
     where
         A condition on the rows, as in SQL. If it names columns of a text file, the profile of these
         has only the share of missing fields.

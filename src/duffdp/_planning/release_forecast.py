@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 class ReleaseForecast:
     """One release of a plan at any epsilon and size; no record is read.
 
-    Results are cached, so that moving one input costs only what depends on it.
+    Results are cached: moving one input recomputes only the results that depend on it.
     """
 
     def __init__(self, request: ReleaseRequest, records: SyntheticRecords) -> None:

@@ -104,6 +104,10 @@ class TablePlan:
     source, ledger, dataset, call_id, sources
         The data, the budget and the answers for a reviewer, as for `duffdp.Plan`.
 
+    Methods
+    -------
+    from_toml, check, preview, within, run
+
     Privacy
     -------
     As for `duffdp.Plan`: the shares of all releases add up to epsilon. All parameters are checked
@@ -279,7 +283,7 @@ class TablePlan:
         return table
 
     @property
-    def copies(self) -> dict[str, int]:
+    def _copies(self) -> dict[str, int]:
         """Number of draws of each release: for groups, and for each total that needs a draw."""
         return {
             name: 1 + len(repeated_margins)
@@ -357,7 +361,7 @@ class TablePlan:
         shape: str = "uniform",
         draws: int = 100,
     ) -> Self:
-        """A copy of the plan that splits epsilon so that mean errors stay within limits.
+        """A copy of the plan whose split of epsilon keeps mean errors within limits.
 
         `errors` has the limits for some releases, in a group of `group_size` records:
         `{"age_median": 1, "count": 20}`. The other releases share the rest of epsilon in their old
@@ -370,7 +374,7 @@ class TablePlan:
 
         self._refuse_joint(errors, "within")
         releases, total = self.plan.releases, self.plan.epsilon
-        shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
+        shares = weights_for_errors(releases, self._copies, total, errors, group_size, shape, draws)
         return self.with_weights(shares)
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:

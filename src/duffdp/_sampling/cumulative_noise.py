@@ -24,9 +24,10 @@ END_RATIO = 2  # how much further the end of a walk may be than the walk is from
 
 @lru_cache(maxsize=256)
 def walk_bound(steps: int, epsilon: Fraction, miss: Fraction) -> int:
-    """A whole number T such that, except with probability `miss`, a walk e_0 = 0, ..., e_m of so
-    many steps of two-sided geometric noise ends within 2 T of 0, and |e_k - e_m k / m| <= T for all
-    k.
+    """A bound T on a walk e_0 = 0, ..., e_m of m steps of two-sided geometric noise.
+
+    Except with probability `miss`, the walk ends within 2 T of 0, and |e_k - e_m k / m| <= T for
+    all k.
 
     It is a sample quantile, high enough to be above the true one for all but a share of
     `MAX_SEED_FAILURE` of the seeds, by the binomial distribution of the number of walks that exceed

@@ -50,9 +50,7 @@ class Entropy(Protocol):
 
 
 class SystemEntropy:
-    """The operating system's generator, called for each draw, so that forks and threads share no
-    state.
-    """
+    """The operating system's generator, called for each draw: forks and threads share no state."""
 
     secure = True
 

@@ -26,7 +26,7 @@ Outcome = TypeVar("Outcome")
 
 
 def exact_context(digits: int) -> Context:
-    """Decimals of so many digits, whatever the caller's program has set for its own."""
+    """Decimals of so many digits, independent of the settings of the caller's program."""
     return Context(
         prec=digits,
         rounding=ROUND_HALF_EVEN,
@@ -59,9 +59,9 @@ class LazyUniform:
     def exponential(self) -> tuple[Fraction, Fraction] | None:
         """Bounds of the Exp(1) number -log(1 - V), or None if it has no upper bound yet.
 
-        `Decimal.ln` is correctly rounded, so with `bits` + 20 digits 1 - V and its logarithm err by
-        less than 10**-(bits + 19); the logarithm is 0 or at least 2**-bits, so this is less than
-        2**-bits of it.
+        `Decimal.ln` is correctly rounded. So with `bits` + 20 digits the errors of 1 - V and its
+        logarithm are below 10**-(bits + 19). The logarithm is 0 or at least 2**-bits, so its
+        relative error is below 2**-bits.
         """
         scale = 1 << self.bits
         if self.prefix + 1 == scale:

@@ -287,9 +287,9 @@ class _Contender:
         """Lower or upper bound of the key.
 
         `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in
-        the last digit. A time s is at least 2**-(bits + 63) (or 0), so the cancellations in log(1 -
-        V) and 1 - exp(-s) cost at most 2**(bits + 64) units, and all steps together less than
-        2**(bits + 67), however many terms a time has: sums of positive terms err by a unit each.
+        the last digit. A time s is 0 or at least 2**-(bits + 63). So the cancellations in log(1 -
+        V) and 1 - exp(-s) cost at most 2**(bits + 64) units. All steps together cost less than
+        2**(bits + 67), for any number of terms: each sum of positive terms errs by one unit.
         """
         lost = (self.times.bits + 67) * 0.30103
         digits = math.ceil(lost + self.times.bits * 0.30103) + 8  # rounding stays below bits

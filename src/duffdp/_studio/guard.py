@@ -50,7 +50,7 @@ class Guard:
 
     A request has to name this server as its host, must not come from another site, and shows the
     token once in the address, then the cookie that it was given for it. A change of state is a form
-    with the secret of the page that it stands on.
+    with the secret of the page that contains it.
     """
 
     def __init__(self, app: App, port: int) -> None:

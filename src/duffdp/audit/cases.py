@@ -69,7 +69,7 @@ class MechanismCase:
 
 
 class PairStatistic:
-    """A statistic of pairs, for records that are numbers: points of an arch, in order."""
+    """A statistic of pairs as one of numbers: each number is a point of an arch, in order."""
 
     def __init__(self, statistic: Any) -> None:
         self._statistic = statistic
@@ -181,7 +181,7 @@ class ReleaseCase:
 
 
 def release_cases(verbs: object) -> Iterator[ReleaseCase]:
-    """All of them; `verbs` is the package, or anything else that has the verbs by name."""
+    """All of them; `verbs` has the functions by name: the package, or anything else."""
     for spec in REGISTRY.values():
         families: tuple[NeighbourKind, ...] = (
             ("edge",) if spec.of_graphs else ("row", "group", "person")

@@ -54,7 +54,9 @@ def draw_deviation(
     --------
     >>> import duffdp
     >>> mechanism = duffdp.mechanisms.Exponential(1.0)
-    >>> deviation, limit = draw_deviation(duffdp.statistics.Median(), mechanism, size=2000)
+    >>> deviation, limit = duffdp.audit.draw_deviation(
+    ...     duffdp.statistics.Median(), mechanism, size=2000
+    ... )
     >>> deviation <= limit
     True
     """

@@ -59,8 +59,14 @@ ALL_ROWS = 1000  # contributions per person that keep every row
 class EngineCheckRow(NamedTuple):
     """One question about the public records, and the result for the engine.
 
-    `verdict` is "exact", "refused" (before anything would be charged) or "wrong", and `reason` says
-    why it is not exact.
+    Attributes
+    ----------
+    question
+        The question.
+    verdict
+        "exact", "refused" (before anything would be charged) or "wrong".
+    reason
+        The reason if the verdict is not "exact".
     """
 
     question: str
@@ -70,13 +76,27 @@ class EngineCheckRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EngineCheck:
-    """Result of `check_engine`: the engine, its version, the date, and a row for every question.
+    """Result of `check_engine`: a verdict on every question. It prints as a table.
+
+    Attributes
+    ----------
+    engine, version
+        The engine and its version.
+    date
+        The day of the check.
+    rows
+        An `EngineCheckRow` for every question.
+    duffdp_version
+        The version of duffdp.
+
+    Methods
+    -------
+    ok, count, summary, to_dict, from_dict, from_file
 
     Examples
     --------
     >>> import duffdp, polars
-    >>> from duffdp.audit import check_engine
-    >>> check = check_engine(polars.DataFrame())
+    >>> check = duffdp.audit.check_engine(polars.DataFrame())
     >>> check.ok, check.engine
     (True, 'polars')
     """
@@ -184,9 +204,8 @@ def check_engine(engine: object) -> EngineCheck:
 
     Examples
     --------
-    >>> import duckdb
-    >>> from duffdp.audit import check_engine
-    >>> print(check_engine(duckdb.connect()))  # doctest: +ELLIPSIS
+    >>> import duckdb, duffdp
+    >>> print(duffdp.audit.check_engine(duckdb.connect()))  # doctest: +ELLIPSIS
     duckdb ...: ok (... questions: ... exact, 0 refused, 0 wrong)
     """
     tables = open_tables(engine)

@@ -23,8 +23,9 @@ CHOICE_MISS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """Counts of an event in draws for two neighbors, the more likely one first; the event was
-    chosen on other draws.
+    """Counts of an event in draws for two neighbors, the more likely one first.
+
+    The event was chosen on other draws.
     """
 
     count: int
@@ -33,8 +34,7 @@ class LowerBound:
     neighbour_draws: int
 
     def epsilon(self, confidence: float = 0.95) -> float:
-        """Epsilon is at least this, or something happened that has a probability of at most
-        1 - confidence."""
+        """A lower bound on epsilon, which is false with a probability of at most 1 - confidence."""
         first, second = np.array(self.count), np.array(self.neighbour_count)
         return float(_log_ratio(first, self.draws, second, self.neighbour_draws, 1 - confidence))
 
@@ -70,9 +70,11 @@ def lower_bound(first: Outputs, second: Outputs) -> LowerBound:
 
     Examples
     --------
+    >>> import duffdp, numpy as np
     >>> first = np.repeat([0.0, 1.0], [3000, 1000])[:, None]  # 1 in a quarter of the draws
     >>> second = np.repeat([0.0, 1.0], [1000, 3000])[:, None]
-    >>> round(float(np.log(3)), 2), round(lower_bound(first, second).epsilon(0.95), 2)
+    >>> bound = duffdp.audit.lower_bound(first, second)
+    >>> round(float(np.log(3)), 2), round(bound.epsilon(0.95), 2)
     (1.1, 1.0)
     """
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:

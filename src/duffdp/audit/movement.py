@@ -97,7 +97,7 @@ def movement(
     views: tuple[View, View] | None = None,
 ) -> Fraction:
     """Number of records, at least, that the change of the evidence of one group is worth; `views`
-    is what was seen of it at the points to compare.
+    is its view at the points to compare.
     """
     match before.evidence, after.evidence:
         case Totals() as first, Totals() as second:

@@ -32,7 +32,15 @@ OTHERS = (
 
 
 class Neighbors(NamedTuple):
-    """Two data sets that differ in one record or one person, and a text about the difference."""
+    """Two data sets that differ in one record or one person.
+
+    Attributes
+    ----------
+    title
+        A text about the difference.
+    data, neighbor
+        The two data sets.
+    """
 
     title: str
     data: Any

@@ -158,7 +158,7 @@ def largest_loss(
     --------
     >>> import duffdp
     >>> mechanism = duffdp.mechanisms.Exponential(1.0)
-    >>> loss = largest_loss(duffdp.statistics.Median(), mechanism, size=3, most=3)
+    >>> loss = duffdp.audit.largest_loss(duffdp.statistics.Median(), mechanism, size=3, most=3)
     >>> round(loss, 6) <= 1
     True
     """

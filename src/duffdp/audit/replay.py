@@ -66,6 +66,20 @@ class ReplayRow(NamedTuple):
 class Replay:
     """Result of a replay: every draw with its movement and its loss, and the findings.
 
+    Attributes
+    ----------
+    rows
+        A row for every draw: its release, statistic and mechanism, its epsilon, the largest
+        movement of the evidence of a group, and the largest loss.
+    findings
+        A sentence for every broken promise.
+    epsilon
+        The total epsilon of the call.
+
+    Methods
+    -------
+    ok, loss
+
     Privacy
     -------
     Not private: it is about the records. Show it only to people who may see the data.

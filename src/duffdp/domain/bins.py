@@ -128,6 +128,10 @@ class Bins:
         Two or more numbers, dates or datetimes in rising order. The first may be -inf and the last
         inf: then no value is outside on that side.
 
+    Methods
+    -------
+    label, record_index
+
     Privacy
     -------
     Edges are public and must not be taken from the data. Every record is put into its bin
@@ -140,7 +144,8 @@ class Bins:
 
     Examples
     --------
-    >>> bins = Bins([0, 18, 65, 120])
+    >>> import duffdp
+    >>> bins = duffdp.Bins([0, 18, 65, 120])
     >>> bins.size, bins.record_index(18), bins.label(2)
     (3, 1, '[65, 120]')
     """

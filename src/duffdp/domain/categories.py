@@ -22,6 +22,10 @@ class Categories:
     values
         At least two different hashable values, none of them missing (None, nan).
 
+    Methods
+    -------
+    value, values, index
+
     Privacy
     -------
     The list is public and must not be taken from the data. Records with another value are dropped.
@@ -32,7 +36,8 @@ class Categories:
 
     Examples
     --------
-    >>> Categories(["a", "b"]).value(1)
+    >>> import duffdp
+    >>> duffdp.Categories(["a", "b"]).value(1)
     'b'
     """
 

@@ -83,8 +83,8 @@ class Membership:
 
     Privacy
     -------
-    The set is public. Which cell a record is in depends on that record alone; missing ones, and
-    what is no number or date where the set is one of numbers or dates, are in neither.
+    The set is public. Which cell a record is in depends on that record alone; missing ones,
+    and those of another kind than the set of numbers or dates, are in neither.
 
     References
     ----------
@@ -141,7 +141,7 @@ class Fields:
     Parameters
     ----------
     members
-        Bins or categories whose cells are told apart; None if only missing fields are.
+        Bins or categories that are counted in separate cells; None if only missing fields are.
 
     Privacy
     -------

@@ -35,7 +35,7 @@ def default_grid(
     """The candidates between two bounds.
 
     `integer_type`: the type of the column holds whole numbers alone. `untyped`: records have no
-    declared type, as in lists and CSV files, so whole bounds stand for whole numbers. `scale`: the
+    declared type, as in lists and CSV files, so whole bounds mean whole numbers. `scale`: the
     decimals that the type of the column declares.
     """
     (kind, low), (upper_kind, high) = read_end(lower), read_end(upper)

@@ -135,6 +135,10 @@ class Digits:
         The smallest and the largest candidate above 0: numbers with at most this many significant
         digits.
 
+    Methods
+    -------
+    lower, upper, value, values, index
+
     Privacy
     -------
     All three are public and must not be taken from the data. Every record is rounded to the nearest
@@ -153,7 +157,8 @@ class Digits:
 
     Examples
     --------
-    >>> digits = Digits(3)
+    >>> import duffdp
+    >>> digits = duffdp.Digits(3)
     >>> digits.size, digits.value(digits.index(2718.28)), digits.value(digits.index(-0.0199951))
     (37803, 2720.0, -0.02)
     """
@@ -192,12 +197,12 @@ class Digits:
 
     @property
     def lower(self) -> float:
-        """The least candidate."""
+        """The smallest candidate."""
         return -self.largest
 
     @property
     def upper(self) -> float:
-        """The last candidate."""
+        """The largest candidate."""
         return self.largest
 
     @property

@@ -91,7 +91,7 @@ def read_step(step: object, kind: str) -> tuple[str, Fraction]:
 
 
 def fine_step(low: Fraction, up: Fraction, least: int | None) -> Fraction:
-    """The power of two for about 2**40 candidates, but no finer than doubles can tell apart."""
+    """The power of two for about 2**40 candidates, but no finer than doubles can distinguish."""
     span = up - low
     exponent = span.numerator.bit_length() - span.denominator.bit_length() - DEFAULT_GRID_BITS
     exponent += span > Fraction(2) ** (exponent + DEFAULT_GRID_BITS)
@@ -116,6 +116,10 @@ class Grid:
         of two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
         Functions such as `median` choose a larger step for bounds without one.
 
+    Methods
+    -------
+    value, values, index
+
     Privacy
     -------
     Bounds and step are public and must not be taken from the data. Every record is clamped to the
@@ -128,10 +132,11 @@ class Grid:
 
     Examples
     --------
-    >>> grid = Grid(0, 120, 1)
+    >>> import duffdp
+    >>> grid = duffdp.Grid(0, 120, 1)
     >>> grid.size, grid.value(37), grid.index(36.6)
     (121, 37, 37)
-    >>> Grid(0.0, 20.0, 0.01).value(1234)
+    >>> duffdp.Grid(0.0, 20.0, 0.01).value(1234)
     12.34
     """
 

@@ -70,6 +70,10 @@ class Pattern:
         The average number of published keys that do not occur in the data. With a smaller number, a
         key needs more people to be found.
 
+    Methods
+    -------
+    size, value, index, threshold
+
     Privacy
     -------
     The pattern is public and must not be made from the data. Every possible key gets noise, also

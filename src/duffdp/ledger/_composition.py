@@ -64,9 +64,9 @@ def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
     computes was chosen by the outputs of those before it. How many releases there are, and their
     epsilons and mechanisms, must not depend on outputs.
 
-    Three bounds hold and the smallest is returned: the plain sum; the composition of the dominating
-    pairs of all draws; Renyi privacy, which is that of Laplace noise where it dominates,
-    epsilon^2 / 8 for a bounded range and epsilon^2 / 2 for any other.
+    Three bounds hold, and the smallest is returned: the plain sum, the composition of the
+    dominating pairs of all draws, and Renyi privacy. A part has the Renyi privacy of Laplace noise
+    if that dominates it; otherwise epsilon^2 / 8 for a bounded range, and epsilon^2 / 2 for others.
     """
     losses = list(losses)
     remaining_delta = delta - float(sum((loss.delta for loss in losses), Fraction(0)))

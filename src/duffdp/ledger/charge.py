@@ -24,8 +24,8 @@ class Result(NamedTuple):
 class Charge:
     """A paid release.
 
-    `earlier` is what was stored under the same call id before. `store` keeps what came out, before
-    anybody sees it, if a retry may ask for it; `stored` says that it did.
+    `earlier` is the result that was stored under the same call id before. `store` keeps what came
+    out, before anybody sees it, if a retry may ask for it; `stored` says that it did.
     """
 
     facts: Facts

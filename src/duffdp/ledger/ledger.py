@@ -52,6 +52,10 @@ class Ledger:
     allow_seeded
         True: accept releases with a seed, for experiments. They are not private.
 
+    Methods
+    -------
+    epsilon, delta, spent, remaining, charges, total, call, verify
+
     Privacy
     -------
     All releases charged to one budget together are (epsilon, delta)-differentially private, even if
@@ -170,11 +174,11 @@ class Ledger:
         return self._call
 
     def call(self, call_id: str) -> Ledger:
-        """This budget for one call that may have to be repeated.
+        """This ledger with a call id, for a call that may have to be repeated.
 
-        A stored release with this call id is returned at no cost. All parameters must be the same,
-        and so must the file or table of the data. If a call was charged and stopped before its
-        release was stored, the charge stays, and the retry pays again.
+        A stored release with the same call id is returned at no cost. All parameters must be the
+        same, and so must the file or table of the data. If a call was charged and stopped before
+        its release was stored, the charge stays, and the retry pays again.
         """
         if not isinstance(call_id, str) or not call_id:
             raise DuffError(
@@ -268,23 +272,22 @@ class Ledger:
             ]
 
     def total(self, delta: float) -> float:
-        """The total epsilon of all charges at a given delta: at most the sum, and often far less
-        for many releases.
+        """The total epsilon of all charges at a given delta.
 
-        Computed by dp-accounting for the releases made so far, from the mechanism of each part of
-        each charge. It holds if their number, epsilons and mechanisms were fixed beforehand;
-        otherwise only the sum holds. The budget is always kept by the sum.
+        It is at most the sum, and often far less for many releases. It is computed by dp-accounting
+        for the releases made so far, from the mechanism of each part of each charge. It holds if
+        their number, epsilons and mechanisms were fixed beforehand; otherwise only the sum holds.
+        The budget is always kept by the sum.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")
         return tight_epsilon((Loss.from_dict(entry.body["loss"]) for entry in charges), delta)
 
     def verify(self, head: str | None = None) -> Verification:
-        """Check the file: every hash and every sum, that no budget is overdrawn, and that each
-        release has a charge.
+        """Check the file: every hash, every sum, every budget, and a charge for each release.
 
-        With `head`, the last hash of an earlier check, this also detects entries that were replaced
-        or cut off.
+        The result has the numbers of entries, and the last hash as `head`. Pass the `head` of an
+        earlier check to detect entries that were replaced or cut off since.
         """
         return verify(self.path, head)
 

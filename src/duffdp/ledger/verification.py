@@ -20,7 +20,17 @@ from duffdp.ledger.journal import (
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Result of a check of a whole ledger."""
+    """Result of a check of a whole ledger.
+
+    Attributes
+    ----------
+    entries, charges, releases
+        The numbers of all entries, of charges and of stored releases.
+    datasets
+        The names of the data sets.
+    head
+        The last hash.
+    """
 
     entries: int
     charges: int

@@ -20,8 +20,8 @@ MIN_EXPECTED_RIVALS, MAX_RARE_RIVALS = Decimal("1e-30"), Decimal("1e-9")
 def distance_bound(
     candidates: int, coefficient: Fraction, noise: RaceNoise, confidence: object
 ) -> int:
-    """The least k such that an output at distance 0 up to k has at least this probability, whatever
-    the data.
+    """The least k such that an output at distance 0 up to k has at least this probability, for all
+    data.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def mean_distance_bound(coefficient: Fraction, confidence: object) -> int:
 
     Utility
     -------
-    Does not depend on the number of candidates, so that it is the smaller one on fine grids.
+    Does not depend on the number of candidates, so it is the smaller bound on fine grids.
 
     References
     ----------

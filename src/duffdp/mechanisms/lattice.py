@@ -40,7 +40,7 @@ class Lattice(DistanceMechanism):
 
     Runtime
     -------
-    As for `PermuteAndFlip`; `law` grows with 1 / epsilon.
+    The same as for `PermuteAndFlip`; `law` grows with 1 / epsilon.
 
     References
     ----------

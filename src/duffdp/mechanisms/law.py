@@ -19,6 +19,15 @@ class Law:
     Errors are absolute differences in the unit of the domain (days and seconds for dates and
     times); between categories the error is 1 unless they are the same.
 
+    Attributes
+    ----------
+    domain
+        The possible outputs.
+
+    Methods
+    -------
+    probability, log_probability, quantile, interval, expected_error, tail
+
     Privacy
     -------
     Not private: it depends on the data without noise. For planning on public data, for tests and

@@ -48,7 +48,12 @@ class Mechanism(ABC):
 
 
 class DistanceMechanism(Mechanism):
-    """A mechanism that draws a candidate, less likely at a larger distance."""
+    """A mechanism that draws a candidate, less likely at a larger distance.
+
+    Methods
+    -------
+    law, draw
+    """
 
     exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism
     on_lattice: ClassVar[bool] = False

@@ -18,17 +18,22 @@ from duffdp.mechanisms.weighted_noises import Noise
 
 
 class GeometricErrors(Noise):
-    """The size of two-sided geometric noise."""
+    """The size of two-sided geometric noise.
+
+    Methods
+    -------
+    probability, tail, largest_noise, variance
+    """
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The noise of one number that is not exceeded with this probability."""
+        """The size that the noise of one number does not exceed with this confidence."""
         rate, miss = self.epsilon / sensitivity, float(1 - confidence)
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
         threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
         return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
 
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is `least`, above 0, or more in size."""
+        """The probability that the noise of one number is at least `least`, above 0, in size."""
         rate = self.epsilon / sensitivity
         return 2 * math.exp(-rate * least) / (1 + math.exp(-rate))
 
@@ -50,14 +55,19 @@ class GeometricErrors(Noise):
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
-        """The probability of an output for a number: not private."""
+        """The probability of this output for this exact number. Not private."""
         scaled = self.epsilon / sensitivity
         weight = math.exp(-scaled * abs(output - total))
         return weight * -math.expm1(-scaled) / (1 + math.exp(-scaled))
 
 
 class ThresholdErrors:
-    """The distributions of noisy counts of keys that are released from a threshold on."""
+    """The distributions of noisy counts of keys that are released from a threshold on.
+
+    Methods
+    -------
+    probability, possible_counts
+    """
 
     epsilon: float
 
@@ -76,8 +86,8 @@ class ThresholdErrors:
     def possible_counts(
         self, output: int, threshold: int, confidence: float | Fraction
     ) -> tuple[int, int]:
-        """The least and the largest count of a released key: an interval that holds with this
-        probability for every key that is released, however it came to be.
+        """The least and the largest count of a released key: an interval with this confidence for
+        every key that is released.
 
         The noise of a released key is known to reach the threshold, so small outputs leave every
         smaller count possible. Each side fails with at most half of 1 - `confidence`, given that
@@ -124,12 +134,17 @@ def _first(condition: Callable[[int], bool], last: int) -> int:
 
 
 class StaircaseErrors(Noise):
-    """The size of staircase noise."""
+    """The size of staircase noise.
+
+    Methods
+    -------
+    probability, expected_error, tail, largest_noise, variance
+    """
 
     def probability(
         self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1
     ) -> float:
-        """The probability of outputs for numbers: not private."""
+        """The probability of these outputs for these exact numbers. Not private."""
         width = best_width(self.epsilon, sensitivity, len(totals))
         distance = sum(abs(a - b) for a, b in zip(totals, outputs, strict=True))
         step = 0 if distance < width else 1 + (distance - width) // sensitivity
@@ -143,7 +158,7 @@ class StaircaseErrors(Noise):
         return float(Fraction(max(scale.sums, 0.0) / scale.points) * sensitivity) / numbers
 
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is `least`, above 0, or more in size."""
+        """The probability that the noise of one number is at least `least`, above 0, in size."""
         width = best_width(self.epsilon, sensitivity, 1)
         # In units of the sensitivity, which may be beyond all doubles.
         points = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, 1).points
@@ -156,7 +171,7 @@ class StaircaseErrors(Noise):
         return 2 * mass * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The noise of one number that is not exceeded with this probability."""
+        """The size that the noise of one number does not exceed with this confidence."""
         low, high = 0, 1
         while self.tail(sensitivity, high + 1) > 1 - confidence:
             low, high = high, 2 * high
@@ -233,8 +248,8 @@ def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) ->
 
 @lru_cache(maxsize=256)
 def best_width(epsilon: float, sensitivity: int, numbers: int) -> int:
-    """The width of the first step that makes the expected noise least; whatever it is, the
-    guarantee holds.
+    """The width of the first step that makes the expected noise least; the guarantee holds for
+    any width.
     """
 
     def error(share: Fraction) -> float:

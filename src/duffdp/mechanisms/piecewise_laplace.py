@@ -40,6 +40,10 @@ class PiecewiseLaplace(Mechanism):
     epsilon
         The privacy loss.
 
+    Methods
+    -------
+    draw, expected_error, median_error
+
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors S, S' that differ in one edge or record. As on a

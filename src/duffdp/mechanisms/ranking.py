@@ -47,9 +47,10 @@ class NoisyRanking(Geometric):
     Examples
     --------
     >>> import duffdp
-    >>> from duffdp._sampling.entropy import entropy
-    >>> duffdp.mechanisms.NoisyRanking(9.0).rank([[3, 40, 0, 20]], 1, 2, entropy(1))
-    [[1, 3]]
+    >>> given = {"epsilon": 9.0, "categories": ["a", "b", "c"], "rng": 1}
+    >>> release = duffdp.top(["a"] * 3 + ["b"] * 40 + ["c"] * 20, 2, **given)
+    >>> release.value, release.mechanism.parts[0].name
+    (['b', 'c'], 'noisy-ranking')
     """
 
     name: ClassVar[str] = "noisy-ranking"

@@ -39,7 +39,7 @@ class Noise(ABC):
 
     @abstractmethod
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is `least`, above 0, or more in size."""
+        """The probability that the noise of one number is at least `least`, above 0, in size."""
 
     @abstractmethod
     def variance(self, sensitivity: int) -> float:
@@ -53,14 +53,14 @@ class Noise(ABC):
 
     @abstractmethod
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The noise of one number that is not exceeded with this probability."""
+        """The size that the noise of one number does not exceed with this confidence."""
 
     @abstractmethod
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """Bound on the noise of a ratio of two numbers."""
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of a sum of `count` numbers that is not exceeded with this probability."""
+        """The size that the noise of a sum of numbers does not exceed with this confidence."""
         return largest_sum(self, sensitivity, count, float(1 - confidence))
 
     def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:
@@ -95,7 +95,8 @@ class NoiseSum:
     """Sum of independent noises of one sensitivity, each with a weight.
 
     Its distribution is found by its characteristic function, the product of those of its parts. A
-    little normal noise is added, so that the function ends; the bound is moved outward by as much.
+    little normal noise is added to make the function end, and the bound is moved outward by as
+    much.
     What lies outside of a long period is bounded by Chernoff's inequality. So bounds hold, and are
     too large by at most `SLACK` deviations.
     """
@@ -198,9 +199,11 @@ class _Spectrum(NamedTuple):
 def ratio_tilts(
     noises: Sequence[WeightedNoise], sensitivity: int, failure_rate: Fraction
 ) -> tuple[int, ...]:
-    """For |c| between i / CELLS and (i + 1) / CELLS, what |s + c d| does not exceed but with this
-    probability, times CELLS: s and d are the difference and the sum of two independent numbers that
-    are both such sums of noises (`docs/explanation/intervals.md`, "Ratios").
+    """A bound, times CELLS, that |s + c d| exceeds with at most this probability, for |c| between
+    i / CELLS and (i + 1) / CELLS.
+
+    s and d are the difference and the sum of two independent numbers that are both such sums of
+    noises (`docs/explanation/intervals.md`, "Ratios").
 
     s + c d is a weighted sum of noises, too. Within a cell it differs from that in the middle by at
     most |d| times half of the cell, and d is distributed like s.

@@ -152,7 +152,7 @@ def write(
 
 
 def check_page(path: Path) -> tuple[Any, str]:
-    """jinja2 and the template for a page of this name, or an error that says what is missing."""
+    """jinja2 and the template for a report with this file name."""
     template = _TEMPLATES.get(path.suffix.lower())
     if template is None:
         raise DuffError(

@@ -267,7 +267,7 @@ def growth_constant(steps: StepFunction) -> float:
     """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance.
 
     The paper asks for all t, but only one candidate has distance 0. Its value for evenly spaced
-    records, 2 (b - a) / n, is too large: each unit of t gains one gap of length (b - a) / (n + 1),
+    records, 2 (b - a) / n, is too large. Each unit of t gains one gap of length (b - a) / (n + 1),
     so just below t = 2 the constant is half a gap.
 
     Parameters

@@ -53,6 +53,10 @@ class Sensitivity:
     bounds
         The public range of outputs, to which a baseline clips.
 
+    Methods
+    -------
+    local, global_, at, smooth, log_smooth
+
     Privacy
     -------
     Not private: it depends on the data without noise. It is the input of a baseline and not a
@@ -355,9 +359,11 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
 
 def widest_gaps(ranked: Ints, p: int, m: int) -> Ints:
-    """For k = 0 .. n the widest gap between two records, or a record and a bound, that the
-    p/m-quantile can be made to cross by k changes and one more: the records in the gap leave,
-    others join or leave until one is enough."""
+    """For k = 0 .. n the widest gap that the p/m-quantile can be made to cross by k + 1 changes.
+
+    A gap is between two records, or between a record and a bound. The records in it leave, and
+    others join or leave until one more change is enough.
+    """
     n = len(ranked) - 2
     levels = np.zeros(n + 1, dtype=np.int64)
     for below in range(n + 1):

@@ -44,7 +44,7 @@ class Cells(TotalsStatistic):
         return list(map(tuple, cells.tolist()))
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """The most by which one record moves all numbers together."""
+        """The largest change of all numbers together when one record is added or removed."""
         return 1
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ class Count(TotalsStatistic):
         return [(count,) for count in counts]
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """The most by which one record moves it."""
+        """The largest change of the number when one record is added or removed."""
         return 1
 
 

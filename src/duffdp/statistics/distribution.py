@@ -125,7 +125,7 @@ def narrow(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> Progra
 
 
 def has_few_records(numbers: Sequence[int], epsilon: Fraction) -> bool:
-    """True if no count of the first cells, with which `numbers` begin, stands out of the noise."""
+    """True if no count of the first cells clearly exceeds its noise; `numbers` begin with them."""
     largest = max(numbers[: STAGES[0].cells])
     return largest * epsilon * STAGES[0].share < MIN_CELL_WEIGHT
 

@@ -38,7 +38,7 @@ def projected(numbers: Sequence[int]) -> list[int]:
     """The closest whole numbers of 0 and more, by least squares, that have the same sum (0 if that
     is negative).
 
-    All fall by the same amount and stop at 0. What is left over is one for some of them; the
+    All fall by the same amount and stop at 0. The rest is one for some of them, and the
     largest give it.
     """
     total = max(0, sum(numbers))
@@ -55,7 +55,7 @@ def projected(numbers: Sequence[int]) -> list[int]:
 
 
 def labels(domain: PublicSet) -> tuple[str, ...]:
-    """Labels of the cells: different texts, none of them empty, whatever the values are."""
+    """Labels of the cells: different texts for any values, none of them empty."""
     if isinstance(domain, Bins | Fields):
         return tuple(map(domain.label, range(domain.size)))
     assert isinstance(domain, Categories)

@@ -57,8 +57,8 @@ class IntervalWidth(DistanceStatistic):
     failure_rate
         The probability with which any of these intervals may miss its quantile on these sides.
     epsilon
-        What the width will be drawn with. Another epsilon is just as private, and its coverage is
-        not promised.
+        The epsilon of the draw of the width. Another epsilon is just as private, and its coverage
+        is not promised.
 
     Privacy
     -------
@@ -101,7 +101,7 @@ class IntervalWidth(DistanceStatistic):
         self.epsilon = Fraction(epsilon)
 
     def outputs(self, domain: PublicSet) -> Grid:
-        """The indices of the list: the last widths cover the whole domain, whatever the factor."""
+        """The indices of the list: the last widths cover the whole domain for any factor."""
         doublings = (domain.size - 1).bit_length()
         return Grid(0, doublings + 1 + (6 if len(self.qs) > 1 else 0), 1)
 

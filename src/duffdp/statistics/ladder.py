@@ -28,6 +28,10 @@ MOST_RUNGS = 2**22
 class Statistic(Protocol):
     """Protocol of a statistic: the distance of every candidate of a public domain.
 
+    Methods
+    -------
+    steps
+
     Privacy
     -------
     When one record is added or removed, `max(change) - min(change)` of the distances, times

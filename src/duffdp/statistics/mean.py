@@ -203,7 +203,7 @@ class SoftCounts(TotalsStatistic):
     ends
         Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
-        True: round records to the levels of the sums of squares that follow, so that one pass is
+        True: round records to the levels of the sums of squares that follow; then one pass is
         enough for both.
 
     Privacy
@@ -245,7 +245,10 @@ class SoftCounts(TotalsStatistic):
         return [(group.levels, group.records * widest - group.levels) for group in sums]
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """The most by which one record moves both together; for a single candidate it is 1."""
+        """The largest change of both together when one record is added or removed.
+
+        For a single candidate it is 1.
+        """
         assert isinstance(domain, Ordered)
         return max(1, self.levels(domain).top)
 

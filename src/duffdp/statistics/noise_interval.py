@@ -147,8 +147,8 @@ class RatioEnds:
     References
     ----------
     Fieller, "Some problems in interval estimation" (Journal of the Royal Statistical Society B 16,
-    1954); Hoeffding, "Probability inequalities for sums of bounded random variables" (Journal of
-    the American Statistical Association 58, 1963), theorem 1; `docs/explanation/intervals.md`,
+    1954). Hoeffding, "Probability inequalities for sums of bounded random variables" (Journal of
+    the American Statistical Association 58, 1963), theorem 1. `docs/explanation/intervals.md`,
     "Ratios".
     """
 

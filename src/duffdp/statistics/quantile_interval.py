@@ -141,7 +141,7 @@ class IntervalEnd(DistanceStatistic):
         "data": the quantile of the records, max(1, ceil(q n)) in their order. "population": every
         q-quantile of the distribution that they were drawn from, independently.
     epsilon
-        What the end will be drawn with. Another epsilon is just as private, and its coverage is
+        The epsilon of the draw of the end. Another epsilon is just as private, and its coverage is
         not promised.
 
     Privacy
@@ -342,7 +342,7 @@ def endpoint_offset(
     q
         From 0 to 1.
     epsilon
-        What the end may cost.
+        The epsilon that the end may cost.
     failure_rate
         The probability with which the end may lie on the wrong side.
     candidates

@@ -76,12 +76,12 @@ class Quantiles(BaseStatistic):
 
     Privacy
     -------
-    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which documents how far
-    one record moves its score.
+    The evidence is not private: it is the input of `duffdp.mechanisms.Joint`, which documents how
+    far one record moves its score.
 
     Runtime
     -------
-    One pass over the data for a profile; its length depends on the reach alone.
+    One pass over the data. The size of its result depends on the reach alone.
 
     References
     ----------

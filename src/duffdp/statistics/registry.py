@@ -28,7 +28,7 @@ _STATISTICS = {
     "variance": ("variance", "A private variance of a column, overall or by group."),
     "std": ("variance", "A private standard deviation of a column, overall or by group."),
     "iqr": ("iqr", "A private interquartile range of a column, overall or by group."),
-    "mode": ("mode", "The private most common value of a column, overall or by group."),
+    "mode": ("mode", "The most common value of a column, released privately, overall or by group."),
     "describe": (
         "describe",
         "A private summary of a column: count, mean, quartiles, 1% and 99%, for one epsilon.",
@@ -46,16 +46,16 @@ _STATISTICS = {
         "histogram",
         "Private counts of rows in public bins or categories; all share one epsilon.",
     ),
-    "top": ("top", "The private order of the most common values of a column."),
+    "top": ("top", "The most common values of a column in order, released privately."),
     "slope": (
         "slope",
         "A private slope of one column over another (Theil-Sen).",
     ),
     "triangles": (
         "triangles",
-        "A private number of triangles of a graph; the guarantee is for one edge.",
+        "A private number of triangles of a graph; the guarantee protects one edge.",
     ),
-    "stars": ("stars", "A private number of k-stars of a graph; the guarantee is for one edge."),
+    "stars": ("stars", "A private number of k-stars of a graph; the guarantee protects one edge."),
 }
 #: The line by which each command describes itself, by the name of its statistic.
 SUMMARIES = {name: summary for name, (_, summary) in _STATISTICS.items() if summary}

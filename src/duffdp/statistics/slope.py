@@ -170,7 +170,7 @@ class Slope(DistanceStatistic):
 
 
 def check_candidates(domain: PublicSet) -> None:
-    """Refuse candidates that are no numbers, or that doubles cannot tell apart well enough."""
+    """Refuse candidates that are no numbers, or that doubles cannot distinguish well enough."""
     if not isinstance(domain, Grid) or domain.timed:
         raise BoundsError(
             f"the bounds of a slope must be two numbers, got {domain!r:.80}. Pass for example ",
@@ -331,7 +331,7 @@ def _tied_pairs(equal_to_following: Ints) -> int:
 
 
 def residuals(x: Floats, y: Floats, b: Floats) -> Residuals:
-    """y - b x: the nearest double, the double nearest to what is left, and the rest."""
+    """y - b x: the nearest double, the double nearest to its error, and the rest."""
     product, error = _product(x, b)
     first, second = _sum(y, -product)
     second, third = _sum(second, -error)

@@ -69,13 +69,17 @@ class DistanceStatistic(BaseStatistic):
 
     One record moves each distance by at most one; `rate` is the largest coefficient over epsilon
     that keeps epsilon, and one step of a distance is worth `unit`.
+
+    Methods
+    -------
+    steps, outputs
     """
 
     rate: Fraction
     unit: Fraction
 
     def outputs(self, domain: PublicSet) -> Domain:
-        """The candidates, for records that are read on this domain."""
+        """The candidates if records are read on this domain."""
         assert isinstance(domain, Domain)
         return domain
 
@@ -96,7 +100,12 @@ class DistanceStatistic(BaseStatistic):
 
 
 class TotalsStatistic(BaseStatistic):
-    """A statistic that consists of whole numbers with noise."""
+    """A statistic that consists of whole numbers with noise.
+
+    Methods
+    -------
+    of_records, sensitivity
+    """
 
     @abstractmethod
     def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:

@@ -71,7 +71,7 @@ class Sum(TotalsStatistic):
         return [(group.records * low + group.levels * step,) for group in sums]
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """The most by which one record moves it, in units."""
+        """The largest change of the sum, in units, when one record is added or removed."""
         assert isinstance(domain, Grid)
         lowest, step = domain.units
         return max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))

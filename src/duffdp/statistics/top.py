@@ -32,8 +32,8 @@ class Top(Cells):
 
     Privacy
     -------
-    As `Cells`: one record changes one number by 1, and `duffdp.mechanisms.NoisyRanking` adds noise
-    to all of them before it ranks them.
+    The same as for `Cells`: one record changes one number by 1, and
+    `duffdp.mechanisms.NoisyRanking` adds noise to all of them before it ranks them.
 
     References
     ----------

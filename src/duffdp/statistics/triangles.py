@@ -25,7 +25,12 @@ _ADJACENT = 2**40
 
 
 class GraphCount(BaseStatistic):
-    """A count of subgraphs, with the ladder of its local sensitivities."""
+    """A count of subgraphs, with the ladder of its local sensitivities.
+
+    Methods
+    -------
+    steps, ladder, largest
+    """
 
     nodes: int
 

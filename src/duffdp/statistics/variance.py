@@ -337,8 +337,8 @@ class SquaresAround(TotalsStatistic):
 
 
 def variance_of(numbers: Sequence[int], top: int) -> Fraction:
-    """The variance in squares of steps of the record grid, from what was drawn for a group; from 0
-    to a quarter of the square of the range.
+    """The variance in squares of steps of the record grid, from the numbers drawn for a group; from
+    0 to a quarter of the square of the range.
     """
     _, candidate, above, below, *sums = numbers
     ends = range_ends(candidate, top)

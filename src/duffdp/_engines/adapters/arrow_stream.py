@@ -51,8 +51,8 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes
 
 def batches(capsule: Any, dtypes: Sequence[Any], count: Callable[[], int]) -> Iterator[list[Array]]:
     """The columns of a stream as arrays of these types, without the rows in which one of them is
-    missing. An array is gone when the next batch is asked for. `count` tells how many rows there
-    are, if that has to be asked.
+    missing. An array is gone when the next batch is asked for. `count` returns the number of
+    rows, if that needs a query.
     """
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream))
     last = rows = 0

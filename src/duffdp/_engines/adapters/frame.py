@@ -77,7 +77,7 @@ class MemoryFrame:
         return numbers_of_objects(self.column(name).to_list())
 
     def tells_apart(self, name: str) -> bool:
-        """True if the library can tell people of a column apart: tried without a row."""
+        """True if the library can distinguish people of a column: tried without a row."""
         try:
             type(self)(self.nw, self.frame.head(0)).people(name)
         except Exception:  # of its own types: what it says is of no use
@@ -107,7 +107,7 @@ def positions_of_objects(records: Iterable[Any], values: Sequence[Any]) -> Ints:
 
 
 def numbers_of_objects(records: Iterable[Any]) -> Ints:
-    """Equal objects get the same number; -1 for what is missing or has no equality."""
+    """Equal objects get the same number; -1 for missing ones and those without equality."""
     numbers: dict[Any, int] = {}
     return np.fromiter((_number(numbers, record) for record in records), dtype=np.int64)
 

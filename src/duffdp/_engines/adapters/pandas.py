@@ -98,8 +98,8 @@ class PandasFrame(MemoryFrame):
 
 
 def pandas_types(nw: ModuleType, frame: Any) -> dict[str, Any]:
-    """The types of columns of pandas, or of dask. Objects are objects, whatever the first of them
-    look like; and zones have names that narwhals does not read.
+    """The types of columns of pandas, or of dask. Objects stay objects, even if the
+    first of them look like numbers; and zones have names that narwhals does not read.
     """
     declared, types = frame.to_native().dtypes, dict(frame.collect_schema())
     for name, kind in declared.items():

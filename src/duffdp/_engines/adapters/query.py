@@ -66,7 +66,7 @@ class QueryAdapter(Protocol):
         """Refuse a column whose values the engine may take for one another."""
 
     def tells_apart(self, name: str) -> bool:
-        """True if people of a column of a type without a name here can be told apart."""
+        """True if people of a column of a type without a name here can be distinguished."""
 
     def without_rows(self) -> QueryAdapter | None:
         """This table without its rows, if it must be tried whether all queries run; None if that is
@@ -79,7 +79,7 @@ class QueryAdapter(Protocol):
         """
 
     def doubles(self, rows: Any, name: str) -> Any:
-        """Rows with the decimals of a column as doubles, whatever their size."""
+        """Rows with the decimals of a column, of any size, as doubles."""
 
     def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms

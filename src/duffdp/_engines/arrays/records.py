@@ -36,8 +36,8 @@ class Records(NamedTuple):
 def read_array(data: Any) -> Records:
     """Read any one-dimensional container as an array, without copying one that is already an array.
 
-    A list has no type, whatever its records are: they stay objects until a domain says how they are
-    read.
+    A list has no type, also if its records have one: they stay objects until a domain says how they
+    are read.
     """
     if type(data) is np.ndarray and data.ndim == 1:
         return Records(data, data.dtype.kind in "iub")
@@ -87,7 +87,7 @@ def object_keys(array: Array, grid: Ordered) -> tuple[Array, Array, Ordered]:
 
 
 def doubles(array: Array) -> Floats:
-    """The double nearest to each number; nan for what is dropped."""
+    """The double nearest to each number; nan for a record that is dropped."""
     keys = np.empty(len(array), dtype=np.float64)
     for begin in range(0, len(array), OBJECTS_AT_ONCE):
         piece = array[begin : begin + OBJECTS_AT_ONCE]

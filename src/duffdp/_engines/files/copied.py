@@ -68,7 +68,7 @@ def new_table() -> str:
 
 
 class TextReader(ABC):
-    """Files of text, whose records are parsed once for all releases of a call."""
+    """Text files whose records are parsed once for all releases of a call."""
 
     def __init__(self, connection: DuckDBPyConnection, name: str, encoding: str) -> None:
         self.connection, self._name, self._encoding = connection, name, encoding

@@ -50,7 +50,7 @@ FILE_ZONE = "UTC"  # of instants in files, whatever the zone of this machine is
 
 class FieldLabels(NamedTuple):
     """Labels that replace the fields of a text column and state at once whether each field is a
-    number, a date or neither. A missing field has no label, and what is neither is `OTHER_LABEL`.
+    number, a date or neither. A missing field has no label, and any other field has `OTHER_LABEL`.
 
     A label is "number 3" for a number from the third of the `numbers` to the next, "number 0"
     below all of them, and alike for the days of `dates`. `kind` is the declared kind of the column,

@@ -69,7 +69,7 @@ class TextFile:
     References
     ----------
     Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV) Files" (RFC 4180,
-    2005), section 2: what a record is.
+    2005), section 2: the definition of a record.
 
     Examples
     --------

@@ -326,7 +326,7 @@ class QueryRows:
     def column_rows(
         self, column: int, first: int = 0, last: int | None = None, shift: int = 0
     ) -> Any:
-        """The rows that count for one column: its INDEXES, and what tells groups.
+        """The rows that count for one column: its INDEXES, and the columns of groups.
 
         Rows outside of the candidates from `first` to `last` may be left out. With a `shift` the
         index is rounded down to a multiple of 2**shift.
@@ -345,7 +345,7 @@ class QueryRows:
 
     def side_by_side(self, columns: Sequence[int]) -> Any:
         """All rows with the INDEXES of some columns, missing where a row does not count for one,
-        and what tells groups. With one column, only rows that count for it.
+        and the columns of groups. With one column, only rows that count for it.
         """
         if len(columns) == 1:
             return self.column_rows(columns[0])
@@ -358,7 +358,7 @@ class QueryRows:
         return rows if self.joins_keys_after_grouping else self.join_keys(rows)
 
     def in_groups(self, rows: Any, limits: Limits | None) -> tuple[Any, list[str]]:
-        """Rows, and the columns that tell their groups. With `limits`, the rows of the groups in
+        """Rows, and the columns of their groups. With `limits`, the rows of the groups in
         them, and the limits of each beside.
         """
         if limits is None:

@@ -34,7 +34,7 @@ _TAKEN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Query:
-    """Data with a query over them; pass it wherever data are expected.
+    """A SQL query over data; pass it wherever data are expected.
 
     Parameters
     ----------

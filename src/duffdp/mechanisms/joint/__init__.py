@@ -72,14 +72,11 @@ class Joint(Mechanism):
 
     Examples
     --------
-    >>> from duffdp._sampling.entropy import entropy
-    >>> from duffdp.statistics.records import answer_records
-    >>> from duffdp.statistics.statistic import Scope
     >>> import duffdp
-    >>> grid, quartiles = duffdp.Grid(0, 999, 1), duffdp.statistics.Quantiles([0.25, 0.75])
-    >>> near = answer_records(quartiles.evidence(Scope(grid), 1.0, 100), range(1000), grid)
-    >>> duffdp.mechanisms.Joint(5.0).release(near.columns, entropy(1))
-    [[250, 749]]
+    >>> given = {"epsilon": 5.0, "bounds": (0, 999), "step": 1, "rng": 1}
+    >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], **given)
+    >>> release.value, release.mechanism.parts[0].name
+    ([249, 749], 'joint-exponential')
     """
 
     name: ClassVar[str] = "joint-exponential"

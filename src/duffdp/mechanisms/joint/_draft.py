@@ -24,9 +24,9 @@ Bools = npt.NDArray[np.bool_]
 class Layer:
     """The blocks for one quantile: one before its window, those of the window, and one after it.
 
-    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` is the
-    logarithm of its number of candidates times a bound on how far the exact weight exceeds that at
-    the middle. `first` and `last` define the order of blocks: twice the run, and odd between runs.
+    `place` is the middle of the ranks of a block less the wanted rank, times c. `weight` is a
+    logarithm: of its number of candidates, times a bound on the exact weight over the weight at the
+    middle. `first` and `last` define the order of blocks: twice the run, and odd between runs.
     As many blocks of the layer before as `before` says do not lie wholly after the block, and the
     last of them, if `is_same`, is the same block.
     """
@@ -52,8 +52,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed size and places, with candidates and ranks; it is accepted with probability `ratio
-    * exp(-exponent)`, for which `word` was drawn.
+    """A proposed size and places, with candidates and ranks.
+
+    It is accepted with probability `ratio * exp(-exponent)`; `word` was drawn to decide this.
     """
 
     size: Fraction
@@ -81,9 +82,11 @@ def place_between(low: int, high: int, source: Entropy) -> tuple[int, int]:
 def tuple_of_far_size(
     first: int, end: int, size: int, count: int, source: Entropy
 ) -> tuple[int, list[tuple[int, int]], Fraction]:
-    """A size that is not from `first` up to, not including, `end`, half as likely with each step
-    away from these, and a uniform tuple of so many sorted places: candidates, each with a finest
-    part; and one over the density of all.
+    """A size outside of `range(first, end)`, a uniform tuple of sorted places, and one over the
+    density of both.
+
+    The size is half as likely with each step away from the range. A place is a candidate and its
+    finest part.
     """
     steps, below = 0, source.below(2)
     while source.below(2):

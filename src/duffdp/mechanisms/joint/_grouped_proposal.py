@@ -251,7 +251,7 @@ class GroupedDrafts:
     """A size and places for each of some groups.
 
     Their probabilities are products of fractions of whole numbers, so a draft can be accepted with
-    a probability that is known exactly: nearly always doubles are enough to tell.
+    a probability that is known exactly: nearly always doubles are precise enough.
     """
 
     def __init__(self, proposal: GroupedProposal, groups: Ints, source: Entropy) -> None:

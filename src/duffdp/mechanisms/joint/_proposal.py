@@ -48,9 +48,10 @@ class Proposal:
     """A distribution over sizes and places that is, up to a known factor, nowhere below the exact
     one.
 
-    A size, then blocks from the last layer to the first by a forward pass in doubles, with weights
-    rounded to whole numbers, then uniform places in the blocks: so the probability of every draft
-    is known exactly. Sizes far from the number of records come with a uniform tuple.
+    First a size is drawn, then blocks from the last layer to the first by a forward pass in
+    doubles, then uniform places in the blocks. Weights are rounded to whole numbers, so the
+    probability of every draft is known exactly. Sizes far from the number of records come with a
+    uniform tuple.
     """
 
     def __init__(

@@ -65,10 +65,9 @@ class Blocks:
 class WindowRuns:
     """The windows of all quantiles of all groups: quantile j of group g is window g m + j.
 
-    Runs are those of `RankProfile`, of which window w has those from `cut[w]` up to, not including,
-    `cut[w + 1]`; their ranks are counted from `base[w]`, the whole records before the wanted rank,
-    which lies `fraction[w]` of a record further on. Block b of a window begins at run
-    `begin[w, b]`.
+    Runs are those of `RankProfile`; window w has `range(cut[w], cut[w + 1])` of them. Their ranks
+    are counted from `base[w]`, the whole records before the wanted rank, which lies `fraction[w]`
+    of a record further on. Block b of a window begins at run `begin[w, b]`.
     """
 
     start: Ints

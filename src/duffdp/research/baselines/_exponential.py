@@ -26,6 +26,10 @@ class ErrorExponentialLaw:
     value, rate, bounds
         The truth, the fall of the log density per unit of error, and the finite range of outputs.
 
+    Methods
+    -------
+    density, below, quantile, interval, expected_error, tail
+
     Privacy
     -------
     Not private: it depends on the data without noise. For planning on public data, for tests and
@@ -96,13 +100,17 @@ class ErrorExponentialLaw:
 
 
 class ErrorExponential:
-    """The exponential mechanism with u_1 = -|x - T|, T being the exact statistic: a baseline, not
-    for release.
+    """The exponential mechanism with u_1 = -|x - T|, where T is the exact statistic: a
+    baseline, not for release.
 
     Parameters
     ----------
     epsilon
         The privacy loss.
+
+    Methods
+    -------
+    law, draw, guarantee
 
     Privacy
     -------
@@ -179,6 +187,10 @@ class RankExponential(Exponential):
         The privacy loss.
     q
         From 0 to 1, read as the decimal that was written.
+
+    Methods
+    -------
+    steps, guarantee
 
     Privacy
     -------

@@ -91,6 +91,10 @@ class ProposeTestRelease:
     test
         The share of epsilon for the test, between 0 and 1; the rest scales the noise.
 
+    Methods
+    -------
+    law, draw, reply_probability, guarantee
+
     Privacy
     -------
     (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the

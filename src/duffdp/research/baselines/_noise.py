@@ -71,6 +71,10 @@ class NoiseLaw:
     value, scale, noise, bounds
         Center, scale above 0, shape of Z, and the range to which outputs are clipped.
 
+    Methods
+    -------
+    density, interval, expected_error, tail
+
     Privacy
     -------
     Not private: it depends on the data without noise. For planning on public data, for tests and
@@ -153,6 +157,10 @@ class NoiseLaw:
 class NoiseMechanism(ABC):
     """A baseline that adds noise scaled to a sensitivity. Draws are floating point: for comparison,
     not for release.
+
+    Methods
+    -------
+    law, draw, guarantee
     """
 
     name: ClassVar[str]

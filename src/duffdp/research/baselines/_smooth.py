@@ -171,7 +171,7 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
     Y is standard normal, X is Laplace, and t must be public. With eps_c = t / sigma + exp(1.5
     sigma^2) s it satisfies (eps_c^2 / 2)-concentrated differential privacy. Hence it satisfies
     (epsilon, delta) for eps_c = sqrt(2 log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)). (The paper
-    prints a Y of variance sigma, for which that does not hold.) Draws are floating point.
+    prints a Y of variance sigma; for that Y this does not hold.) Draws are floating point.
 
     Utility
     -------
@@ -180,7 +180,7 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
 
     Runtime
     -------
-    As `SmoothLaplace`; sigma is the root of a cubic.
+    The same as for `SmoothLaplace`; sigma is the root of a cubic.
 
     References
     ----------
