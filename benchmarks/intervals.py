@@ -1,5 +1,5 @@
-"""Intervals of private medians: widths over those without privacy, misses, ranks to a side, and
-what the value costs.
+"""Intervals of private medians: widths over those without privacy, misses, ranks to a side, and the
+price of the value.
 
 Run: python -m benchmarks.intervals
 """
@@ -45,7 +45,7 @@ CONFIDENCE = 0.95
 def ratios(
     sampler: Sampler, bounds: tuple[float, float], truth: float, n: int, epsilon: float, many: int
 ) -> tuple[float, int, int]:
-    """Median width over that of the binomial interval, misses, and ends that told nothing."""
+    """Median width over that of the binomial interval, misses, and ends that are bounds."""
     rng = np.random.default_rng(n)
     low, high = (int(binom.ppf(p, n, 0.5)) for p in (0.025, 0.975))
     widths, plain, misses, silent = [], [], 0, 0
@@ -107,8 +107,8 @@ def data_table(many: int = 40) -> None:
 
 
 def share_table(many: int = 20) -> None:
-    """What the share of the value buys: its error beside that of a median without an interval, and
-    the width beside that of the library's share, as geometric means over all cells.
+    """Shares of the value: its error over that of a median without an interval, and the width over
+    that of the library's share, as geometric means over all cells.
     """
     chosen = VALUE_SHARES["data"]
     cells = [
