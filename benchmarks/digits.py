@@ -1,5 +1,5 @@
-"""What a median costs where nobody knows bounds: how many records would have to change until an
-answer is true, with significant digits and with evenly spaced candidates.
+"""The price of a median without known bounds: how many records would have to change until an answer
+is true, with significant digits and with evenly spaced candidates.
 
 Run: python -m benchmarks.digits
 """
@@ -33,7 +33,7 @@ SETS = 4
 
 
 def bounds() -> None:
-    print("With 95 % probability at most so many changes make the answer true, for all data:\n")
+    print("With 95% probability, at most this many changes make the answer true, for all data:\n")
     print("| candidates | how many |", " | ".join(f"epsilon {e:g}" for e in EPSILONS), "|")
     print("| --- " * (2 + len(EPSILONS)) + "|")
     for name, domain in DOMAINS.items():

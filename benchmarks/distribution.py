@@ -1,5 +1,5 @@
-"""Whole distributions: the largest error of a share beside other ways to draw one, beside what
-sampling errs by, and beside PyDP's tree.
+"""The largest error of a share of a distribution, compared with other methods, with the error of
+sampling alone, and with PyDP's tree.
 
 Run: python -m benchmarks.distribution [a Python that has python-dp]
 """

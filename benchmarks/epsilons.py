@@ -1,6 +1,6 @@
 """How often an error is within the goal that `epsilon_for` was asked for.
 
-For each statistic it asks for the epsilon that keeps the error within a goal with 95 % probability,
+For each statistic it asks for the epsilon that keeps the error within a goal with 95% probability,
 for given records or for a named shape, and makes seeded releases with that epsilon: of the same
 records, or each of other records of that shape. It prints the share of releases that keep the goal.
 Run it: python -m benchmarks.epsilons [releases]
@@ -33,7 +33,7 @@ def incomes(rng: np.random.Generator) -> Floats:
 
 
 def normal(rng: np.random.Generator) -> Floats:
-    """What `epsilon_for` says of its shape "normal": the range is twenty deviations wide."""
+    """Records of the shape "normal" of `epsilon_for`: the range is twenty deviations wide."""
     return np.clip(rng.normal(50, 5, SIZE), *RANGE["bounds"])
 
 
@@ -63,7 +63,7 @@ def kept(statistic: str, goal: float, shape: str, releases: int) -> tuple[float,
 def main(arguments: list[str]) -> None:
     releases = int(arguments[0]) if arguments else RELEASES
     error = 100 * math.sqrt(PROBABILITY * (1 - PROBABILITY) / releases)
-    print(f"epsilon_for at {100 * PROBABILITY:g} %, {SIZE} records, {releases} releases a line")
+    print(f"epsilon_for at {100 * PROBABILITY:g}%, {SIZE} records, {releases} releases a line")
     print(f"| records | statistic | within | epsilon | kept, % (standard error {error:.1f}) |")
     print("| --- " * 5 + "|")
     for shape in ("given", "normal"):

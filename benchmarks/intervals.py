@@ -1,5 +1,5 @@
-"""Intervals of private medians: widths over those without privacy, misses, ranks to a side, and
-what the value costs.
+"""Intervals of private medians: widths over those without privacy, misses, ranks to a side, and the
+price of the value.
 
 Run: python -m benchmarks.intervals
 """
@@ -45,7 +45,7 @@ CONFIDENCE = 0.95
 def ratios(
     sampler: Sampler, bounds: tuple[float, float], truth: float, n: int, epsilon: float, many: int
 ) -> tuple[float, int, int]:
-    """Median width over that of the binomial interval, misses, and ends that told nothing."""
+    """Median width over that of the binomial interval, misses, and ends that are bounds."""
     rng = np.random.default_rng(n)
     low, high = (int(binom.ppf(p, n, 0.5)) for p in (0.025, 0.975))
     widths, plain, misses, silent = [], [], 0, 0
@@ -107,8 +107,8 @@ def data_table(many: int = 40) -> None:
 
 
 def share_table(many: int = 20) -> None:
-    """What the share of the value buys: its error beside that of a median without an interval, and
-    the width beside that of the library's share, as geometric means over all cells.
+    """Shares of the value: its error over that of a median without an interval, and the width over
+    that of the library's share, as geometric means over all cells.
     """
     chosen = VALUE_SHARES["data"]
     cells = [
@@ -147,6 +147,66 @@ def share_table(many: int = 20) -> None:
     print()
 
 
+def population_shares(many: int = 200) -> None:
+    """For medians of populations: the mean error of the value over the median width, by the value's
+    share, and that of the middle of both ends; then the width over that with nearly all of epsilon
+    for the ends. Geometric means, and the smallest and the largest, over cells with a number of
+    records times epsilon of at least 500.
+    """
+    chosen, least = VALUE_SHARES["population"], Fraction(1, 1000)
+    cells: dict[Fraction, list[tuple[float, float, float]]] = {}
+    try:
+        for share in (least, Fraction(1, 8), Fraction(1, 4)):
+            VALUE_SHARES["population"] = share
+            cells[share] = [
+                _population_cell(sampler, bounds, n, epsilon, many)
+                for _, sampler, bounds, _ in POPULATIONS
+                for n in (200, 1000, 10_000)
+                for epsilon in (0.5, 1.0, 2.0)
+                if n * epsilon >= 500
+            ]
+    finally:
+        VALUE_SHARES["population"] = chosen
+    print("| share of the value | value / width | middle / width | width / width without value |")
+    print("| --- | --- | --- | --- |")
+    for share, measured in cells.items():
+        values, middles, widths = map(np.array, zip(*measured, strict=True))
+        wider = widths / [width for _, _, width in cells[least]]
+        spans = (
+            f"{np.exp(np.log(x).mean()):.2f} ({x.min():.2f} to {x.max():.2f})"
+            for x in (values, middles, wider)
+        )
+        print(f"| {share} | {' | '.join(spans)} |")
+    print()
+
+
+def _population_cell(
+    sampler: Sampler, bounds: tuple[float, float], n: int, epsilon: float, many: int
+) -> tuple[float, float, float]:
+    """Mean errors of the value and of the middle of both ends, over the median width; and this
+    width.
+    """
+    rng = np.random.default_rng(n)
+    values, middles, widths = [], [], []
+    for _ in range(many):
+        records = sampler(rng, n)
+        truth = float(np.sort(records)[math.ceil(n / 2) - 1])
+        seed = int(rng.integers(2**62))
+        found = duffdp.median(
+            records,
+            epsilon=epsilon,
+            bounds=bounds,
+            interval=CONFIDENCE,
+            covers="population",
+            rng=seed,
+        )
+        values.append(abs(found.value - truth))
+        middles.append(abs((found.low + found.high) / 2 - truth))
+        widths.append(found.high - found.low)
+    width = float(np.median(widths))
+    return float(np.mean(values)) / width, float(np.mean(middles)) / width, width
+
+
 def _mean_ratio(numbers: list[float], others: list[float]) -> float:
     pairs = [(a, b) for a, b in zip(numbers, others, strict=True) if a > 0 and b > 0]
     return math.exp(np.mean([math.log(a / b) for a, b in pairs]))
@@ -161,6 +221,7 @@ def ranks(candidates: int, n: int, epsilon: float) -> float:
 
 def main() -> None:
     share_table()
+    population_shares()
     data_table()
     print("| ranks to a side | n | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " |")
     print("| --- | --- |" + " --- |" * len(EPSILONS))

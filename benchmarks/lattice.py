@@ -35,7 +35,7 @@ SETS = 4
 
 
 def ratio(sets: Iterable[np.ndarray], q: float, grid: Grid, epsilon: float) -> float | None:
-    """The mean error of the lattice over that of permute-and-flip; None where neither errs."""
+    """The mean error of the lattice over that of permute-and-flip; None if neither has an error."""
     errors = np.zeros(2)
     for values in sets:
         steps, plain = (

@@ -1,5 +1,5 @@
-"""`python -m benchmarks.means`: mean absolute error of private means to the true mean, bias
-counted, for wide and narrow bounds, beside other libraries; seeded but for theirs.
+"""`python -m benchmarks.means`: mean absolute errors of private means, bias included, for wide
+and narrow bounds, beside other libraries. Only our draws are seeded.
 
 Peers that are not installed are left out: pip install opendp python-dp. `--quick` takes one size.
 """

@@ -1,10 +1,10 @@
 """The private median against the optimum of a linear program over all epsilon-private mechanisms.
 
-Data sets are all multisets of a few records on a few values, neighbours differ in one record. The
-program minimises the mean error for records that are uniform and sizes that are equally likely. A
-mechanism that knows as much may read its outputs by it: each output stands for the value that errs
-least, so that what is left is the price of the law. It may also have fewer outputs, each for
-neighbouring values that are read as one: what the last column gains is the price of the step.
+Data sets are all multisets of a few records on a few values, and neighbors differ in one record.
+The program minimizes the mean error for uniform records and equally likely sizes. Our mechanisms
+may use the same knowledge: each output is replaced by the value with the least mean error. So the
+ratios show the price of the output distribution. In the last column, outputs may also be joined to
+one value each: the difference is the price of the step.
 
 Run: python -m benchmarks.optimum
 """
@@ -92,8 +92,8 @@ class Game:
         return float(found.fun)
 
     def of(self, utility: str, mechanism: type, epsilon: float, fewer: bool = False) -> float:
-        """The mean error of one mechanism whose outputs are read as well as can be; with `fewer`
-        the least over all ways to read neighbouring values as one.
+        """The mean error of one mechanism, with the best value for each output; with `fewer`, the
+        least over all ways to join neighboring values.
         """
         statistic = Quantile(self.q, utility)
 

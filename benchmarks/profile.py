@@ -2,16 +2,16 @@
 `python -m benchmarks.profile`.
 
 Each profile is made of 15 columns of 1,000 people for one epsilon. The constants of the profile
-were chosen with the first table. Two other tables chose nothing: columns of other kinds, and
-columns of real data. In these, several quartiles lie near 0, where a factor says little, or at the
-border of equal records; so a second figure also takes a quartile that is off by at most a quarter
-of the distance between the quartiles. A third figure is an ideal that no profile reaches: it
-knows the true quartiles, and only counts by how many records each is off, with all of the column's
-epsilon for each of the three counts. Geometric noise is the best for one count (Ghosh, Roughgarden
-and Sundararajan, "Universally utility-maximizing privacy mechanisms", 2009), so columns that the
-ideal misses need more epsilon. A table of dates has the errors in days. The last one has a column
-of which 44 % of the fields are no numbers; it is called so if a remark names it and its share is
-right within five points.
+were chosen with the first table. Two other tables were not used for any choice: columns of other
+kinds, and columns of real data. In these, several quartiles are near 0, where a factor means
+little, or at the edge of equal records. So a second figure also accepts a quartile that is off by
+at most a quarter of the distance between the quartiles. A third figure is an ideal that no profile
+reaches. It knows the true quartiles and only counts by how many records each is off, with all of
+the column's epsilon for each of the three counts. Geometric noise is the best for one count (Ghosh,
+Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", 2009).
+
+A table of dates has the errors in days. The last one has a column in which 44% of the fields are
+not numbers. It counts as named if a remark names it and its share is right within five points.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def date_errors(seed: int, epsilon: float) -> dict[str, float]:
 
 
 def is_called_unreadable(folder: Path, seed: int, epsilon: float) -> bool:
-    """Whether a profile names the column of which 44 % of the fields are no numbers."""
+    """True if a profile names the column in which 44% of the fields are not numbers."""
     rng = np.random.default_rng(seed)
     fines = [f"{fine:.2f}" for fine in rng.lognormal(6, 1, ROWS)]
     for at in rng.choice(ROWS, round(0.44 * ROWS), replace=False):
@@ -219,7 +219,7 @@ def main(draws: int = DRAWS) -> None:
             print(f"dates, {name}, epsilon {epsilon:g}: off by {middle:.0f} days, 95% {most:.0f}")
     with tempfile.TemporaryDirectory() as folder:
         called = sum(is_called_unreadable(Path(folder), seed, 1.0) for seed in range(draws))
-    print(f"epsilon 1, 5 columns: 44 % unreadable fields are named in {called} of {draws}")
+    print(f"epsilon 1, 5 columns: 44% unreadable fields are named in {called} of {draws}")
 
 
 if __name__ == "__main__":

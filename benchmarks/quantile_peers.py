@@ -2,11 +2,11 @@
 by exact mean errors in 150 cells of real columns.
 
 diffprivlib: the exponential mechanism on the gaps between records (Smith, STOC 2011). OpenDP:
-permute-and-flip on the rank scores that records, as they are, give to a list of candidates. It asks
-for the list and has no default: lists in its documentation have 5 to 101 of them, or are the whole
-numbers between the bounds.
+permute-and-flip on the rank scores of a list of candidates. The caller must pass the list: those in
+its documentation have 5 to 101 candidates, or are the whole numbers between the bounds.
 
-Where the two are installed, the laws that stand for them here are compared with their draws.
+If both libraries are installed, the output distributions that are used for them here are compared
+with their draws.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def default_error(values: np.ndarray, q: float, epsilon: float, low: float, high
 
 
 def gap_error(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
-    """The mean error of a draw: a gap by its length and its rank, then any place in it alike."""
+    """The mean error of a draw: a gap by its length and its rank, then a uniform place in it."""
     ends = np.concatenate([[low], np.sort(np.clip(values, low, high)), [high]])
     begin, end = ends[:-1], ends[1:]
     ranks = np.arange(len(values) + 1)
@@ -129,7 +129,9 @@ def errors(find: Error) -> dict[Cell, float]:
 
 
 def compared(ours: dict[Cell, float], peer: dict[Cell, float]) -> tuple[int, float, float]:
-    """In how many cells we err at most as much; the geometric mean and the largest ratio."""
+    """The number of cells in which our error is at most as large; the geometric mean ratio and the
+    largest one.
+    """
     ratios = np.array([ours[cell] / peer[cell] for cell in ours])
     return int((ratios <= 1).sum()), float(np.exp(np.log(ratios).mean())), float(ratios.max())
 
@@ -139,7 +141,7 @@ def row(*cells: str) -> None:
 
 
 def check_laws() -> None:
-    """Say how close the laws come to what the installed libraries draw."""
+    """Print the mean errors by output distributions beside those of the libraries' own draws."""
     file, field, low, high = COLUMNS["house incomes"]
     values, epsilon = column(file, field)[:RECORDS], 0.05
     truth = quantile(values, 0.5)
@@ -147,7 +149,7 @@ def check_laws() -> None:
         import opendp.prelude as dp
         from diffprivlib import tools
     except ImportError:
-        print("opendp and diffprivlib are not both installed: no law is compared with draws")
+        print("opendp and diffprivlib are not both installed: nothing is compared with draws")
         return
     dp.enable_features("contrib")
     candidates = np.linspace(low, high, LISTS[0] + 1).tolist()

@@ -134,7 +134,7 @@ class Meter:
 
 
 def _parquet_scans(plan: str) -> int:
-    """How often a plan reads a whole Parquet file: it has a name and a function for each."""
+    """How often a plan reads a whole Parquet file: it shows a name and a function for each."""
     if "SAMPLE" in plan:  # of a few blocks
         return 0
     return (plan.count("READ_PARQUET") + plan.count("PARQUET_SCAN")) // 2

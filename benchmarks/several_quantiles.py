@@ -96,7 +96,7 @@ class Published:
 def near_ranks(
     quantiles: Quantiles, engine: Engine, grid: Grid, epsilon: float
 ) -> list[QuantileRanks]:
-    """What a joint draw of this epsilon needs to know of one group, able to look further."""
+    """The ranks of one group that a joint draw of this epsilon needs; it can ask for more."""
     one = np.zeros(1, dtype=np.int64)
     scope = Scope(grid, 1, engine.max_records)
     evidence = run_inquiry(quantiles.evidence(scope, epsilon), engine, one)

@@ -1,9 +1,9 @@
 """`python -m benchmarks.slopes`: private slopes beside OpenDP's Theil-Sen and least squares from
 noisy sums, in one run.
 
-The error is to the slope without noise that a method is about: the median of the slopes of all
-pairs, or that of least squares. OpenDP is left out where it is not installed: pip install
-'opendp[scikit-learn]'
+Each error is the difference from the slope that the method gives without noise: the median of the
+slopes of all pairs, or that of least squares. OpenDP is left out where it is not installed: pip
+install 'opendp[scikit-learn]'
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The candidates that quantiles have when the caller gives no step: exact errors by several rules.
 
 On the real columns of `benchmarks.quantile_peers`, beside the default and beside peers, and on
-records without decimals to lie on, from shapes in narrow and wide bounds.
+records that are not round numbers, from shapes in narrow and wide bounds.
 
 Run: python -m benchmarks.steps
 """
@@ -42,7 +42,7 @@ DOCUMENTED = ("gaps", "101 listed")
 
 
 class Candidates(NamedTuple):
-    """Where they lie, and how often each counts as if it were one of the coarsest."""
+    """The places of the candidates, and the weight of each relative to one of the coarsest."""
 
     places: np.ndarray
     weights: np.ndarray

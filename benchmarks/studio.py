@@ -116,7 +116,7 @@ def first_pages(folder: str) -> None:
 
 
 def changes() -> list[tuple[str, dict[str, str]]]:
-    """A session: epsilon is moved, sizes and the number that is looked at are changed."""
+    """A session: changes of epsilon, of sizes, and of the selected number."""
     found = [("the first answer", {})]
     now: dict[str, str] = {}
     for size, look in itertools.product(SIZES, ("age_median/0", "age_mean/0")):

@@ -1,5 +1,5 @@
-"""How far statistics are off at the same epsilon, beside a count: what the shares of a table are
-made of. `python -m benchmarks.table_shares`
+"""Relative errors of statistics at the same epsilon, beside a count. The shares of epsilon in a
+table follow from them. `python -m benchmarks.table_shares`
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How far a call walks through the house: functions called, files, changes of file, parameters
-checked and sources opened.
+"""The path of a call through the code: functions called, files, changes of file, parameters checked
+and sources opened.
 
 Every call of Python code in the package counts, lambdas and generators too. A change of file is
-two calls in a row that stand in different files. Run `python -m benchmarks.trace`; with `--show`
+two successive calls in different files. Run `python -m benchmarks.trace`; with `--show`
 it prints the walk as well, one line for each stay in a file.
 """
 

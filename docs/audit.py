@@ -1,9 +1,9 @@
-"""Attacks every statistic from the outside and writes what was found into reviewers.md.
+"""Attacks every statistic from the outside and writes the bounds into reviewers.md.
 
     python docs/audit.py [--draws 5000] [--processes 2]
 
-The attacks are those of `duffdp audit --lower-bound`. After them the same verbs are attacked while
-they spend a multiple of the epsilon that they claim, until that is found out.
+The attacks are those of `duffdp audit --lower-bound`. Then the same functions are attacked
+while they spend a multiple of the epsilon that they claim, until an attack notices.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def found_out_at(place: int, draws: int) -> int | None:
 
 
 def rows(draws: int, processes: int) -> Iterator[str]:
-    """A line for each release: the bound for each kind of neighbours, and its mutated copy."""
+    """A line for each release: the bound for each kind of neighbor, and the noticed multiple."""
     found: dict[str, dict[str, str]] = {}
     for case, bound in attacks(draws, processes):
         assert stays_below(bound, len(attack_cases())), f"{case}: at least {bound.epsilon()}"

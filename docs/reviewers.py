@@ -17,7 +17,7 @@ PEOPLE = str(ROOT / "tests" / "data" / "online_retail_invoices.csv")
 
 
 def answers() -> list[dict[str, object]]:
-    """What a table of two groups says to a reviewer; nothing was told but the source of bounds."""
+    """The answers for a median of two groups; only the source of the bounds is supplied."""
     with tempfile.TemporaryDirectory() as folder:
         ledger = duffdp.Ledger(f"{folder}/budget.db", epsilon=4)
         release = duffdp.median(
