@@ -135,17 +135,21 @@ def test_it_is_called_so_in_spite_of_noise(tmp_path):
         assert abs(noisy.columns["fine"].unreadable - 0.44) < 0.2
 
 
-def test_quartiles_of_fifteen_columns_are_within_a_factor_of_two():
-    rng = np.random.default_rng(4)
-    columns = {f"c{i}": rng.lognormal(i - 4, 0.3 + i / 20, 1000) for i in range(15)}
-    exact = {name: np.quantile(values, [0.25, 0.5, 0.75]) for name, values in columns.items()}
+@pytest.mark.slow
+def test_all_quartiles_of_fifteen_columns_are_within_a_factor_of_two():
     right = 0
-    for seed in range(8):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        columns = {
+            **{f"age {i}": rng.normal(40, 12, 1000).clip(0, 100).round() for i in range(5)},
+            **{f"income {i}": rng.lognormal(10, 0.8, 1000) for i in range(5)},
+            **{f"hours {i}": rng.gamma(4, 10, 1000) for i in range(5)},
+        }
         look = duffdp.profile(pl.DataFrame(columns), epsilon=1, rng=seed)
-        for name, column in look.columns.items():
-            found = np.array(column.quartiles or (np.nan,) * 3, dtype=float)
-            right += bool(np.all((found >= exact[name] / 2) & (found <= exact[name] * 2)))
-    assert right >= 0.95 * 8 * 15
+        released = np.array([look.columns[name].quartiles for name in columns], dtype=float)
+        exact = np.quantile(list(columns.values()), [0.25, 0.5, 0.75], axis=1).T
+        right += bool(np.all((released >= exact / 2) & (released <= exact * 2)))
+    assert right >= 38
 
 
 def test_quartiles_of_dates_zeros_and_both_signs():

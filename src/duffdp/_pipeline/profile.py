@@ -8,20 +8,22 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+import numpy as np
 
 from duffdp._facts import as_json
 from duffdp._pipeline.export import DisplayTable, Exportable
 from duffdp._pipeline.notes import Note
 from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.release import Release
+from duffdp._pipeline.smoothed_counts import Floats, smoothed_counts
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import visible
+from duffdp.domain import Ints
 from duffdp.domain.cells import MISSING, OTHER_VALUES
 
 Kind = Literal["number", "date", "text"]
@@ -31,19 +33,15 @@ Kind = Literal["number", "date", "text"]
 NOISE_MARGIN_NATS = 1.0
 # For fields of a text column that can be read all the same: noise makes one in 150 columns.
 LONE_MARGIN_NATS = 5.0
-# Runs of cells with records, in units of the noise of one count: what a cell has to exceed on
-# average, what a run has to exceed together, and what a run has to exceed on either side of 0,
-# where cells are so narrow that few records are in any. Chosen with the first fifteen shapes of
-# `python -m benchmarks.profile`: from 2.5 to 3.5 and from 10 to 14 all quartiles were within a
-# factor of 2 in 91 to 95 of 100 profiles, with 1 and 5 in 29 of 60. The other tables of that
-# benchmark decided nothing.
-CELL_NATS, RUN_NATS, ZERO_NATS = 3.0, 10.0, 4.0
-TENS = ("0.000000", "1.000000")  # what 0 and powers of ten begin with
-MIN_RUN_SHARE = 0.5  # of records in runs: with fewer, a coarser grid has more
-TAIL_NATS = 2.0  # of either tail beside what its counts tell
-BOUND_MARGIN_NATS = 3.0  # for bounds: then noise makes them wider in about 1 column of 40
-# From so many records times epsilon on, quartiles that were drawn are within a factor of 2 in all
-# of 200 draws of six shapes; with fewer, those of the counts are better.
+# From so many records times epsilon on, quartiles of counts are shown, and bounds proposed: all
+# quartiles of a column are then within a factor of 2 in about four of five columns.
+MIN_NATS = 16
+# Least probability that a cell within proposed bounds has records. With 1,000 records at epsilon
+# 1/15, bounds hold 97% of the records, and noise makes them wider in one column of 40; with 0.5
+# instead, they hold 98%, and are wider in six of 40 (`python -m benchmarks.profile` for both).
+MIN_OCCUPIED = 0.7
+# From so many records times their epsilon on, quartiles that were drawn are within a factor of 2 in
+# all of 200 draws of six shapes; with fewer, those of the counts are better.
 MIN_DRAWN_NATS = 100
 SHARE_CONFIDENCE = Fraction(95, 100)
 REMARK_NATS = math.log(50)  # noise of one count exceeds it in 1 of 100 profiles
@@ -143,15 +141,15 @@ class ColumnProfile:
             shares = readable, unreadable, share(missing)
             return cls(name, declared, "text", *shares, listed=listed)
         row_epsilon = float(fields.facts.row_epsilon)
-        noise, more_noise, lone_noise = (
+        noise, lone_noise = (
             (math.log(len(counts)) + margin) / row_epsilon
-            for margin in (NOISE_MARGIN_NATS, BOUND_MARGIN_NATS, LONE_MARGIN_NATS)
+            for margin in (NOISE_MARGIN_NATS, LONE_MARGIN_NATS)
         )
         end = OTHER_VALUES + 1 + (len(edges.numbers) + 1 if edges.numbers else 0)
         numbers, dates = counts[OTHER_VALUES + 1 : end], counts[end:]
         sums = [sum(count for count in part if count > noise) for part in (numbers, dates)]
         # The few other counts are subtracted: a sum of all cells would add up all of their noise.
-        records = total - missing - other - min(sums)
+        records = rows - missing - other - min(sums)
         kind: Kind = edges.kind or ("date" if sums[1] > sums[0] else "number")
         if edges.kind is None and records < MIN_KIND_SHARE * (total - missing):
             kind = "text"
@@ -161,15 +159,15 @@ class ColumnProfile:
         shares = share(records), share(other), share(missing)
         marks: Sequence[Any] = edges.dates if kind == "date" else edges.numbers
         cells = dates if kind == "date" else numbers
-        grid = _grid_of_runs(marks, cells, records, 1 / row_epsilon)
-        quartiles = None if grid is None else grid.quartiles(records)
-        bounds = None if grid is None else _bounds(grid.marks, grid.places)
-        if certain := _occupied(cells, more_noise, noise / 2):
-            bounds = _bounds(marks, certain)
-        if grid is not None and drawn is not None and kind == (edges.kind or "number"):
-            drawn_nats = records * float(drawn.facts.row_epsilon)
-            low, middle, high = drawn.cells[0]
-            quartiles = (low, middle, high) if drawn_nats >= MIN_DRAWN_NATS else quartiles
+        quartiles = bounds = None
+        if records * row_epsilon >= MIN_NATS:
+            smooth = smoothed_counts(cells, records, row_epsilon)
+            quartiles = _quartiles(marks, smooth.counts)
+            bounds = _bounds(marks, np.flatnonzero(smooth.occupied > MIN_OCCUPIED))
+            if drawn is not None and kind == (edges.kind or "number"):
+                low, middle, high = drawn.cells[0]
+                if records * float(drawn.facts.row_epsilon) >= MIN_DRAWN_NATS:
+                    quartiles = low, middle, high
         inside = None
         if edges.bounds is not None:
             bounds = edges.bounds
@@ -178,141 +176,19 @@ class ColumnProfile:
         return cls(name, declared, kind, *shares, inside, None, quartiles, bounds)
 
 
-def _occupied(counts: Sequence[float], noise: float, neighbors: float) -> list[int]:
-    """Places of counts above the noise, and of those beside them, one after the other, that exceed
-    a lower limit: a tail goes on where the records are, and noise is anywhere.
-    """
-    places = {i for i, count in enumerate(counts) if count > noise}
-    for step in (1, -1):
-        for start in sorted(places):
-            place = start + step
-            while 0 <= place < len(counts) and counts[place] > neighbors:
-                places.add(place)
-                place += step
-    return sorted(places)
-
-
-OUTSIDE, IN_RUN, AROUND_ZERO = range(3)
-
-
-class _Grid(NamedTuple):
-    """Marks, the counts between them with the noise of each, and the places of runs of records."""
-
-    marks: Sequence[Any]
-    counts: Sequence[float]
-    noises: Sequence[float]
-    places: Sequence[int]
-
-    @property
-    def records(self) -> float:
-        """Number of records in runs."""
-        return sum(self.counts[place] for place in self.places)
-
-    def quartiles(self, records: float) -> tuple[Any, Any, Any]:
-        """Quartiles of so many records, those outside of runs included."""
-        places = set(self.places)
-        counts = [count if i in places else 0 for i, count in enumerate(self.counts)]
-        return _quartiles(self.marks, counts, *_tails(self, records))
-
-
-def _grid_of_runs(
-    marks: Sequence[Any], counts: Sequence[float], records: float, noise: float
-) -> _Grid | None:
-    """The finest grid on which most records are in runs, or that with most of them; None if there
-    is no run: records that are far apart exceed the noise of wide cells alone.
-    """
-    best: _Grid | None = None
-    for kept in _grids(marks):
-        ends = [0, *(place + 1 for place in kept), len(counts)]
-        parts = [counts[low:high] for low, high in pairwise(ends)]
-        noises = [noise * math.sqrt(len(part)) for part in parts]
-        sums = list(map(sum, parts))
-        grid_marks = [marks[place] for place in kept]
-        places = _runs(sums, noises, grid_marks.index(0) if 0 in grid_marks else None)
-        grid = _Grid(grid_marks, sums, noises, places)
-        if places and (best is None or grid.records > best.records):
-            best = grid
-            if grid.records >= MIN_RUN_SHARE * records:
-                break
-    return best
-
-
-def _grids(marks: Sequence[Any]) -> Iterator[list[int]]:
-    """The places of all marks, and of those of coarser grids: powers of ten, or some years."""
-    yield list(range(len(marks)))
-    ends = (0, len(marks) - 1)
-    if isinstance(marks[0], dt.date):
-        for years in (2, 5, 10):
-            yield [i for i, day in enumerate(marks) if i in ends or day.year % years == 0]
-    else:
-        yield [i for i, mark in enumerate(marks) if i in ends or f"{mark:e}".strip("-")[:8] in TENS]
-
-
-def _runs(counts: Sequence[float], noises: Sequence[float], zero: int | None) -> list[int]:
-    """The places of the runs of cells whose counts together exceed noise most.
-
-    Every cell of a run costs `CELL_NATS`, and every run `RUN_NATS`. The cells around 0 hold few
-    records of a column that has both signs: a run may leave them out for `ZERO_NATS`. `zero` is the
-    number of the mark 0.
-    """
-    start, skip = RUN_NATS * min(noises), ZERO_NATS * min(noises)
-    values = (0.0, -math.inf, -math.inf)
-    steps: list[tuple[int, int, int]] = []  # of each cell, the best state before it
-    for place, (count, noise) in enumerate(zip(counts, noises, strict=True)):
-        outside, in_run, around = values
-        below = zero is not None and place <= zero
-        before = [
-            max((outside, OUTSIDE), (in_run, IN_RUN)),
-            max((in_run, IN_RUN), (outside - start, OUTSIDE)),
-            max((around, AROUND_ZERO), (in_run if below else -math.inf, IN_RUN)),
-        ]
-        if zero is not None and not below:
-            before[IN_RUN] = max(before[IN_RUN], (around - skip, AROUND_ZERO))
-        steps.append((before[0][1], before[1][1], before[2][1]))
-        values = (
-            before[OUTSIDE][0],
-            before[IN_RUN][0] + count - CELL_NATS * noise,
-            before[AROUND_ZERO][0],
-        )
-    state = IN_RUN if values[IN_RUN] > values[OUTSIDE] else OUTSIDE
-    places = []
-    for place in reversed(range(len(counts))):
-        if state == IN_RUN:
-            places.append(place)
-        state = steps[place][state]
-    return places[::-1]
-
-
-def _tails(grid: _Grid, records: float) -> tuple[float, float]:
-    """The numbers of other records below and above the runs, divided by what counts there tell."""
-    others, weights = max(records - grid.records, 0.0), []
-    for part in (slice(grid.places[0]), slice(grid.places[-1] + 1, None)):
-        largest = run = 0.0
-        for count, noise in zip(grid.counts[part], grid.noises[part], strict=True):
-            run = max(run + count - noise, 0.0)
-            largest = max(largest, run)
-        weights.append(largest + TAIL_NATS * max(grid.noises))
-    below = others * weights[0] / sum(weights)
-    return below, others - below
-
-
-def _quartiles(
-    marks: Sequence[Any], counts: Sequence[float], below: float, above: float
-) -> tuple[Any, Any, Any]:
+def _quartiles(marks: Sequence[Any], counts: Floats) -> tuple[Any, Any, Any]:
     """Quartiles of counts between marks, to two digits: within a cell by the logarithm, for dates
-    evenly, and 0 in the cells beside it. `below` and `above` records lie beyond the counts.
+    evenly, and 0 in the cells beside it.
     """
-    ends = list(accumulate(accumulate(counts), max))
+    ends = np.cumsum(counts)
 
     def at(q: float) -> Any:
-        rank = min(max(q * (ends[-1] + below + above) - below, 0.0), ends[-1])
-        place = bisect_left(ends, rank)
-        while counts[place] <= 0:  # at rank 0, before all records
-            place += 1
+        rank = q * ends[-1]
+        place = int(np.searchsorted(ends, rank))
         if place == 0 or place == len(marks):  # beyond all marks
             return marks[max(place - 1, 0)]
         low, high = marks[place - 1], marks[place]
-        part = 1 - (ends[place] - rank) / counts[place]
+        part = float(1 - (ends[place] - rank) / counts[place])
         if isinstance(low, dt.date):
             return low + part * (high - low)
         return 0.0 if low * high == 0 else float(f"{low * (high / low) ** part:.2g}")
@@ -320,8 +196,10 @@ def _quartiles(
     return at(0.25), at(0.5), at(0.75)
 
 
-def _bounds(marks: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any]:
+def _bounds(marks: Sequence[Any], places: Ints) -> tuple[Any, Any] | None:
     """The marks around some cells."""
+    if not len(places):
+        return None
     low, high = marks[max(places[0] - 1, 0)], marks[min(places[-1], len(marks) - 1)]
     if low == high:  # all of it lies beyond the marks
         low, high = (low, marks[-1]) if places[0] == 0 else (marks[0], high)
@@ -349,7 +227,8 @@ class Profile(Exportable):
     remarks
         Sentences about fields that statistics will ignore, and about too few rows.
     share_error
-        In about 95 of 100 profiles, a share from one count is off by at most this much.
+        In about 95 of 100 profiles, a share is off by at most this much. (The readable share of a
+        column of text adds up more counts, and may be off by more.)
     epsilon, unit, secure, releases
         The total cost, the protected unit, whether the operating system's randomness was used, and
         every release by its name.
@@ -404,13 +283,14 @@ class Profile(Exportable):
 
     @property
     def share_error(self) -> float:
-        # Of the count, and of the number of rows that it is divided by.
-        counts = self._row_epsilon, float(self.releases["rows"].facts.row_epsilon)
-        return math.hypot(*(self._relative_error(epsilon) for epsilon in counts))
-
-    def _relative_error(self, epsilon: float) -> float:
-        """The error of a count with this epsilon, as a share of all rows."""
-        return float(math.log(1 / (1 - SHARE_CONFIDENCE)) / epsilon / max(self.rows, 1))
+        # Of the counts that are subtracted from all fields: missing and unreadable ones, and those
+        # on either side of bounds.
+        counts = 2 if all(one.inside is None for one in self.columns.values()) else 4
+        epsilons = [self._row_epsilon] * counts
+        # And of the number of rows that their difference is divided by.
+        epsilons.append(float(self.releases["rows"].facts.row_epsilon))
+        errors = (math.log(1 / (1 - SHARE_CONFIDENCE)) / epsilon for epsilon in epsilons)
+        return math.hypot(*errors) / max(self.rows, 1)
 
     @property
     def _row_epsilon(self) -> float:
