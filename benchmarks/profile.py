@@ -2,16 +2,19 @@
 `python -m benchmarks.profile`.
 
 Each profile is made of 15 columns of 1,000 people for one epsilon. The constants of the profile
-were chosen with the first table. Two other tables were not used for any choice: columns of other
-kinds, and columns of real data. In these, several quartiles are near 0, where a factor means
+were chosen with the first tables: fifteen shapes, and tables with one or a few shapes at fifteen
+scales. Three other tables were not used for any choice: other distributions, columns of other
+kinds, and columns of real data. In the last two, several quartiles are near 0, where a factor means
 little, or at the edge of equal records. So a second figure also accepts a quartile that is off by
 at most a quarter of the distance between the quartiles. A third figure is an ideal that no profile
 reaches. It knows the true quartiles and only counts by how many records each is off, with all of
 the column's epsilon for each of the three counts. Geometric noise is the best for one count (Ghosh,
 Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", 2009).
 
-A table of dates has the errors in days. The last one has a column in which 44% of the fields are
-not numbers. It counts as named if a remark names it and its share is right within five points.
+Two more tables show the bounds that are proposed for the fifteen shapes, and the quartiles of few
+records. A table of dates has the errors in days. The last one has a column in which 44% of the
+fields are not numbers. It counts as named if a remark names it and its share is right within five
+points.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import numpy as np
 import polars as pl
 
 import duffdp
+from duffdp._planning.profile import NUMBER_EDGES
 
 ROWS, DRAWS, EPSILONS = 1_000, 40, (1.0, 2.0)
 QUARTILES = (0.25, 0.5, 0.75)
@@ -61,6 +65,44 @@ SHAPES: dict[str, Callable[[Generator], np.ndarray]] = {
     ),
     "large": lambda rng: rng.lognormal(12, 1.2, ROWS),
 }
+
+
+ONE_SHAPE: dict[str, Callable[[Generator, int], np.ndarray]] = {
+    "log-normal, sigma 0.5": lambda rng, i: rng.lognormal(i - 3, 0.5, ROWS),
+    "log-normal, sigma 1": lambda rng, i: rng.lognormal(i, 1, ROWS),
+    "log-normal, sigma 1.5": lambda rng, i: rng.lognormal(i - 3, 1.5, ROWS),
+    "normal": lambda rng, i: rng.normal(100 * (i + 1), 15 * (i + 1), ROWS),
+    "exponential": lambda rng, i: rng.exponential(10.0 ** (i - 5), ROWS),
+    "uniform": lambda rng, i: rng.uniform(0, 10 * (i + 1) ** 2, ROWS),
+    "Poisson": lambda rng, i: rng.poisson(3 + 2 * i, ROWS).astype(float),
+    "whole numbers": lambda rng, i: rng.integers(0, 5 * (i + 2), ROWS).astype(float),
+    "ages, incomes and hours": lambda rng, i: (
+        rng.normal(40, 12, ROWS).clip(0, 100).round(),
+        rng.lognormal(10, 0.8, ROWS),
+        rng.gamma(4, 10, ROWS),
+    )[i // 5],
+}
+
+
+def other_distributions(rng: Generator) -> dict[str, np.ndarray]:
+    """Columns of distributions that no other table has."""
+    return {
+        "logistic": rng.logistic(200, 20, ROWS),
+        "Gumbel": rng.gumbel(150, 20, ROWS),
+        "beta": 100 * rng.beta(2, 5, ROWS),
+        "geometric": rng.geometric(0.05, ROWS).astype(float),
+        "negative binomial": rng.negative_binomial(5, 0.1, ROWS).astype(float),
+        "Rayleigh": rng.rayleigh(30, ROWS),
+        "Student": 100 + 10 * rng.standard_t(3, ROWS),
+        "Wald": rng.wald(100, 80, ROWS),
+        "power": 1_000 * rng.power(3, ROWS),
+        "binomial": rng.binomial(60, 0.4, ROWS).astype(float),
+        "Laplace": rng.laplace(5_000, 600, ROWS),
+        "F": rng.f(10, 20, ROWS),
+        "hypergeometric": rng.hypergeometric(80, 120, 50, ROWS).astype(float),
+        "noncentral chi-square": rng.noncentral_chisquare(3, 40, ROWS),
+        "rounded hundreds": 100 * np.round(rng.gamma(3, 8, ROWS)),
+    }
 
 
 def other_kinds(rng: Generator) -> dict[str, np.ndarray]:
@@ -98,9 +140,14 @@ def real_columns(rng: Generator) -> dict[str, np.ndarray]:
 
 
 TABLES: dict[str, Callable[[Generator], dict[str, np.ndarray]]] = {
-    "the shapes that chose the constants": lambda rng: {
-        name: draw(rng) for name, draw in SHAPES.items()
+    "fifteen shapes": lambda rng: {name: draw(rng) for name, draw in SHAPES.items()},
+    **{
+        f"fifteen scales, {title}": lambda rng, draw=draw: {
+            f"column {i}": draw(rng, i) for i in range(15)
+        }
+        for title, draw in ONE_SHAPE.items()
     },
+    "held out: other distributions": other_distributions,
     "held out: other kinds": other_kinds,
     "held out: real data": real_columns,
 }
@@ -124,12 +171,16 @@ def is_near(value: float, truth: float) -> bool:
 
 
 def misses(
-    make: Callable[[Generator], dict[str, np.ndarray]], seed: int, epsilon: float
+    make: Callable[[Generator], dict[str, np.ndarray]],
+    seed: int,
+    epsilon: float,
+    rows: int = ROWS,
 ) -> Iterator[tuple[str, bool]]:
     """The columns of one profile of which a quartile is off by more than a factor of 2, and whether
     it is also off by more than a quarter of the distance between the quartiles.
     """
-    data = make(np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    data = {name: rng.permutation(values)[:rows] for name, values in make(rng).items()}
     look = duffdp.profile(pl.DataFrame(data), epsilon=epsilon, rng=seed)
     for name, values in data.items():
         found = look.columns[name].quartiles
@@ -161,6 +212,20 @@ def ideal_misses(
             if not is_near(value, truth):
                 missed.add(name)
     return missed
+
+
+def proposed_bounds(seed: int, epsilon: float) -> Iterator[tuple[float, bool]]:
+    """The share of records within the proposed bounds of each of the fifteen shapes, and whether
+    the bounds are wider than the cells of the records.
+    """
+    rng = np.random.default_rng(seed)
+    data = {name: draw(rng) for name, draw in SHAPES.items()}
+    look = duffdp.profile(pl.DataFrame(data), epsilon=epsilon, rng=seed)
+    for name, values in data.items():
+        low, high = look.columns[name].bounds or (math.inf, -math.inf)
+        cells = np.searchsorted(NUMBER_EDGES, [values.min(), values.max()], side="right")
+        widest = NUMBER_EDGES[cells[0] - 1], NUMBER_EDGES[cells[1]]
+        yield np.mean((low <= values) & (values <= high)), low < widest[0] or high > widest[1]
 
 
 def date_errors(seed: int, epsilon: float) -> dict[str, float]:
@@ -211,6 +276,13 @@ def main(draws: int = DRAWS) -> None:
             )
             for name in dict.fromkeys(name for names in missed for name in names):
                 print(f"  {name}: {sum(name in names for names in missed)}")
+    bounds = [pair for seed in range(draws) for pair in proposed_bounds(seed, 1.0)]
+    within, wider = np.mean(bounds, axis=0)
+    print(f"proposed bounds at epsilon 1: {within:.1%} of records within, {wider:.1%} too wide")
+    for rows in (250, 300, 400, 500, 700):
+        missed = [dict(misses(TABLES["fifteen shapes"], seed, 1.0, rows)) for seed in range(draws)]
+        columns = sum(map(len, missed))
+        print(f"{rows} people, epsilon 1: columns missed {columns} of {draws * 15}")
     for epsilon in EPSILONS:
         errors = [date_errors(seed, epsilon) for seed in range(draws)]
         for name in DAYS:
