@@ -1,19 +1,20 @@
 """Exact errors of a lattice over those of permute-and-flip, and by which public facts one of the
 two is chosen.
 
-Run: python -m benchmarks.lattice
+Run: python -m benchmarks.lattice, or python -m benchmarks.lattice means for means alone
 """
 
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from duffdp import Grid
 from duffdp.mechanisms import Lattice, PermuteAndFlip
-from duffdp.statistics import Quantile
+from duffdp.statistics import Mean, Quantile, TrimmedMean
 
 Shape = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -32,6 +33,7 @@ SHAPES: tuple[Shape, ...] = (  # between 0 and 1
     lambda rng, n: rng.beta(0.5, 0.5, n),
 )
 SETS = 4
+MEANS: dict[str, Mean | TrimmedMean] = {"mean": Mean(), "trimmed mean": TrimmedMean(0.1)}
 
 
 def ratio(sets: Iterable[np.ndarray], q: float, grid: Grid, epsilon: float) -> float | None:
@@ -42,6 +44,21 @@ def ratio(sets: Iterable[np.ndarray], q: float, grid: Grid, epsilon: float) -> f
             Quantile(q, utility).steps(values, grid) for utility in ("signed", "distance")
         )
         truth = grid.value(int(plain.start[plain.distance.argmin()]))
+        errors += [
+            kind(epsilon).law(steps).expected_error(truth) for kind in (Lattice, PermuteAndFlip)
+        ]
+    return float(errors[0] / errors[1]) if errors[1] > 1e-9 * grid.spacing else None
+
+
+def mean_ratio(
+    sets: Iterable[np.ndarray], statistic: Mean | TrimmedMean, grid: Grid, epsilon: float
+) -> float | None:
+    """The same for a mean by distance; its error is counted from the closest candidate."""
+    errors = np.zeros(2)
+    for values in sets:
+        steps = statistic.steps(values, grid)
+        least = int(steps.distance.argmin())
+        truth = grid.value(int(steps.start[least] + (steps.count[least] - 1) // 2))
         errors += [
             kind(epsilon).law(steps).expected_error(truth) for kind in (Lattice, PermuteAndFlip)
         ]
@@ -87,7 +104,35 @@ def choice() -> None:
         print(f"| {size:,} |", " | ".join(cells), "|", flush=True)
 
 
+def means() -> None:
+    """Over four shapes and three sizes."""
+    heading("statistic", "candidates: geometric mean, largest, cells above 1")
+    for (name, statistic), size in itertools.product(MEANS.items(), (11, 121, 1001, 10**4 + 1)):
+        cells = []
+        for epsilon in EPSILONS:
+            found = [
+                mean_ratio(
+                    [(values * (size - 1)).round() for values in sets_of(shape, n)],
+                    statistic,
+                    Grid(0, size - 1, 1),
+                    epsilon,
+                )
+                for shape, n in itertools.product(SHAPES, (20, 100, 1000))
+            ]
+            seen = np.array([each for each in found if each is not None])
+            above = int((seen > 1.005).sum())
+            cells.append(
+                f"{np.exp(np.log(seen).mean()):.3f}, {seen.max():.2f}, {above} of {len(seen)}"
+                if len(seen)
+                else ""
+            )
+        print(f"| {name} | {size:,} |", " | ".join(cells), "|", flush=True)
+
+
 if __name__ == "__main__":
-    tables()
-    print()
-    choice()
+    if "means" not in sys.argv[1:]:
+        tables()
+        print()
+        choice()
+        print()
+    means()

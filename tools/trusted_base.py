@@ -54,8 +54,8 @@ BASE = (
             "domain/grid.py": f"[equal outputs]"
             f"({GUARANTEE}#why-low-order-bits-leak-nothing), "
             "`tests/guarantees/low_bits_test.py`",
-            "domain/snapping.py": f"[products]"
-            f"({GUARANTEE}#snapping-where-a-small-product-is-an-error), "
+            "domain/snapping.py": f"[tiny results]"
+            f"({GUARANTEE}#snapping-where-a-tiny-result-is-an-error), "
             "`tests/domain/snapping_test.py`",
             "domain/digits.py": f"[digits]({GUARANTEE}#significant-digits), "
             "`tests/domain/digits_test.py`",

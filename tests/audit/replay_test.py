@@ -30,6 +30,7 @@ from duffdp.audit.movement import GroupEvidence, PromiseBroken, movement, public
 from duffdp.audit.neighbor_tables import neighbor_files
 from duffdp.audit.replay_cases import replay_cases, synthetic_table
 from duffdp.mechanisms import mechanism_class
+from duffdp.statistics import Quantile
 from duffdp.statistics.count import Count
 from duffdp.statistics.mean import SoftCounts
 from duffdp.statistics.program import Draw, DrawSpec, ReleaseProgram
@@ -180,6 +181,26 @@ def test_large_caps_are_chosen_alike():
 def test_a_statistic_of_a_caller():
     own = partial(duffdp.release, duffdp.statistics.Median("rank"), epsilon=1, **GRID)
     assert replay(own, NUMBERS, joined(NUMBERS)).ok
+
+
+def test_a_part_of_a_sensitivity_can_cost_a_whole_step():
+    """Staircase noise and a lattice fall in steps; other noise falls evenly."""
+    noise = mechanism_class("staircase")(1.0)
+    ratios = [noise.probability([0], [x], 9) / noise.probability([1], [x], 9) for x in range(40)]
+    assert max(map(abs, np.log(ratios))) == pytest.approx(1)
+    result = replay(partial(duffdp.sum, epsilon=1, **GRID), NUMBERS, joined(NUMBERS, 1.0))
+    (row,) = result.rows
+    assert (row.mechanism, row.moved, row.loss) == ("staircase", pytest.approx(1 / 9), 1)
+    domain = duffdp.Grid(0, 2, 1)  # distances change by 0 and 1: half of what a record may do
+    steps = [Quantile(0.25, "signed").steps(data, domain) for data in ([1.0], [1.0, 1.0])]
+    laws = [mechanism_class("lattice")(1.0).law(each) for each in steps]
+    ratios = [laws[0].probability(x) / laws[1].probability(x) for x in range(3)]
+    assert 0.55 < max(map(abs, np.log(ratios))) < 1
+    call = partial(duffdp.quantile, q=0.25, epsilon=1, bounds=domain)
+    (row,) = replay(call, [1.0], [1.0, 1.0]).rows
+    assert (row.mechanism, row.moved, row.loss) == ("lattice", 0.5, 1)
+    (row,) = replay(partial(call, mechanism="duff"), [0.0, 0.0], [0.0, 0.0, 2.0]).rows
+    assert row.loss == row.moved
 
 
 def test_the_result_prints_as_a_table():

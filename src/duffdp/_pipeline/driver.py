@@ -3,8 +3,8 @@ and draws.
 
 Programs and statistics see no entropy and no engine; mechanisms see evidence and never an engine.
 
-Promise: No group pays more than its epsilon; every draw is paid before evidence meets entropy, with
-the epsilon that was paid.
+Promise: No group pays more than its epsilon; every draw is paid before it takes a random bit, and
+uses the epsilon that was paid.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Share(NamedTuple):
 
 
 class MechanismCall(NamedTuple):
-    """One call of a mechanism: the only place where evidence meets entropy.
+    """One call of a mechanism: the only place where it gets evidence and random bits.
 
     `stage` counts the yields of the program and `draw` the draws of one yield; `groups` are those
     of the engine; `requests` are what the statistic asked before it knew any answer. `paid` is the

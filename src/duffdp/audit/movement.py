@@ -1,11 +1,13 @@
 """The movement of evidence between two data sets, in units of its sensitivity.
 
-A mechanism with epsilon loses at most epsilon times this number, if it keeps its own promise.
-Where windows leave candidates to a tail, a few of them are looked at.
+A mechanism with epsilon loses at most epsilon times this number, if it keeps its own promise. For
+noise in steps, the number counts as the next whole one. Where windows leave candidates to a tail, a
+few of them are looked at.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
@@ -20,7 +22,9 @@ from duffdp._evidence import Evidence, KeyCounts, Ladders, RankProfiles, Totals
 from duffdp._rank_profile import QuantileRanks
 from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Ints
+from duffdp.mechanisms.lattice import Lattice
 from duffdp.mechanisms.mechanism import DistanceMechanism, Mechanism
+from duffdp.mechanisms.staircase import Staircase
 from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 
 TAIL_PROBES = 8  # candidates of a tail that are looked at: each may be a pass over the data
@@ -119,6 +123,13 @@ def movement(
             # For fixed places and a fixed size, the score of a joint draw moves by at most this.
             return Fraction(sum(abs(b - a) for a, b in pairwise(changes)))
     raise PromiseBroken("evidence of two kinds")
+
+
+def loss_of_movement(moved: Fraction, mechanism: Mechanism) -> Fraction:
+    """Multiple of epsilon that a movement can cost. Where noise falls in steps, a part of a
+    sensitivity can cross a whole step.
+    """
+    return Fraction(math.ceil(moved)) if isinstance(mechanism, (Lattice, Staircase)) else moved
 
 
 def key_movement(before: KeyCounts, after: KeyCounts) -> Fraction:

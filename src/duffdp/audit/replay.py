@@ -29,6 +29,7 @@ from duffdp.audit.movement import (
     View,
     key_movement,
     look,
+    loss_of_movement,
     movement,
     points_to_compare,
     public_facts,
@@ -49,7 +50,7 @@ class ReplayRow(NamedTuple):
     """One draw of a replayed call, for all groups together.
 
     `moved` is the largest movement of the evidence of a group, 1 for as much as one record may;
-    `loss` is at most what this draw reveals of the difference between the two data sets.
+    this draw reveals at most `loss` of the difference between the two data sets.
     """
 
     release: str
@@ -559,7 +560,8 @@ class _Comparison:
                     _group_evidence(call, position),
                 )
                 moved = self._movement(*groups_evidence, views)
-                largest, loss = max(largest, moved), loss + moved * call.paid
+                largest = max(largest, moved)
+                loss += loss_of_movement(moved, call.mechanism) * call.paid
         if places:
             self._find("some groups are drawn for on one data set alone")
         first = before.calls[key][0]

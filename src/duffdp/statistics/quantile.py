@@ -265,7 +265,7 @@ class Extreme(DistanceStatistic):
     Utility
     -------
     With more than `inside` records an answer lies beyond all of them at most one time in fifty.
-    With fewer it lies near the other bound.
+    Otherwise it is usually anywhere from the other bound to the record nearest to that bound.
 
     References
     ----------

@@ -399,7 +399,7 @@ class _SamplingBound:
 
     An end that is aimed `a` ranks below misses with at most the expectation of a logistic function
     of B + a, for a binomial B (docs/explanation/intervals.md, "Coverage"). It is summed over cells
-    of the logistic function, each at its upper end, with the bound of Zubkov and Serov for B.
+    of the logistic function, each at its lower end, with the bound of Zubkov and Serov for B.
     """
 
     SOLVER_STEPS = 8
