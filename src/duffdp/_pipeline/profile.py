@@ -33,12 +33,12 @@ Kind = Literal["number", "date", "text"]
 NOISE_MARGIN_NATS = 1.0
 # For fields of a text column that can be read all the same: noise makes one in 150 columns.
 LONE_MARGIN_NATS = 5.0
-# From so many records times epsilon on, quartiles of counts are shown, and bounds proposed: all
-# quartiles of a column are then within a factor of 2 in about four of five columns.
+# From so many records times epsilon on, quartiles of counts are shown, and bounds proposed. Of the
+# quartiles that are shown of 300 records at epsilon 1/15, four of five columns are within a factor
+# of 2, of 400 nine of ten (`python -m benchmarks.profile`).
 MIN_NATS = 16
 # Least probability that a cell within proposed bounds has records. With 1,000 records at epsilon
-# 1/15, bounds hold 97% of the records, and noise makes them wider in one column of 40; with 0.5
-# instead, they hold 98%, and are wider in six of 40 (`python -m benchmarks.profile` for both).
+# 1/15, bounds hold 97% of the records, and noise makes them wider in one of 15 columns.
 MIN_OCCUPIED = 0.7
 # From so many records times their epsilon on, quartiles that were drawn are within a factor of 2 in
 # all of 200 draws of six shapes; with fewer, those of the counts are better.
