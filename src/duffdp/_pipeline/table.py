@@ -690,7 +690,7 @@ class Table(Exportable):
     def notes(self) -> list[str]:
         """Lines about the call that notebooks show below the table; the same for all data."""
         parts = [(one.facts, one.reading) for one in self.releases.values()]
-        return [note.worded() for note in notes_about(parts)]
+        return [note.in_table().worded() for note in notes_about(parts)]
 
     def _caption(self) -> str:
         names = ", ".join(map(self.wording.name, self.by))

@@ -381,7 +381,8 @@ class TablePlan:
         """The table's cost. If data are passed, the names and types of their columns are checked
         too; no row is read.
         """
-        return self.plan.check(data, ledger=ledger)
+        cost = self.plan.check(data, ledger=ledger)
+        return replace(cost, notes=tuple(note.in_table() for note in cost.notes))
 
     def run(
         self,
@@ -482,7 +483,12 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """All sets of columns that groups can be taken together by, but for all columns themselves."""
     if not 0 < len(by) <= MOST_WITH_MARGINS:
         raise DuffError(
-            f"total needs groups by one or two columns, got {len(by)} columns of by. ",
+            *(
+                Argument("total"),
+                " needs one or two columns in ",
+                Argument("by"),
+                f", got {len(by)}. ",
+            ),
             *("Pass ", Argument("total", False), "."),
         )
     sizes = reversed(range(len(by)))
@@ -511,7 +517,10 @@ def _weights(
         try:
             shares[name] = WEIGHT.read(weight)
         except DuffError as error:
-            raise error.prefixed(f"{name}: ") from None
+            raise DuffError(
+                *(Argument("weights"), f" of {name!r} must be {error.rule}, got {weight!r:.40}. "),
+                *("Pass for example ", Argument("weights", {name: 2}), "."),
+            ) from None
     return shares
 
 
@@ -834,7 +843,8 @@ def _cells_of_column(column: object, requested: object, first: int) -> list[_Cel
     cells = [_cell(column, item, first + i) for i, item in enumerate(listed)]
     if not cells:
         raise DuffError(
-            f'the column {column!r} of the table has no statistic. Pass for example "median".'
+            f"the column {column!r} of the table has no statistic. Pass for example ",
+            *(Argument("statistics", {column: "median"}), "."),
         )
     return cells
 
@@ -845,8 +855,12 @@ def _cell(column: str, item: object, place: int) -> _Cell:
     if is_number and (isinstance(item, list) or plain_number(item) is not None):
         try:
             qs = tuple(map(Q.read, item if isinstance(item, list) else [item]))
-        except DuffError as error:
-            raise error.prefixed(f"the column {column!r} of the table: ") from None
+        except DuffError:
+            raise DuffError(
+                f"the column {column!r} of the table: a number is a quantile and must be from 0 to "
+                f"1, got {item!r:.40}. Pass for example ",
+                *(Argument("statistics", {column: 0.25}), "."),
+            ) from None
         name = share_text(qs[0]) if len(qs) == 1 else "quantiles"
         words: dict[str, Any] = {"statistic": "quantile", "q": list(qs)}
         return _Cell(place, f"{column}_{name}", column, words, qs, is_number=True)
