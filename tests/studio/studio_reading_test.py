@@ -126,7 +126,7 @@ def test_people_count_in_several_groups(page):
     rebuilt(page, lambda: page.select_option("#by\\.0", "subject"))
     page.fill("#keys\\.0", "art\nmusic")
     page.select_option("#person", "pupil")
-    page.wait_for_selector("text=Groups per person: 2 counts people in two")
+    page.wait_for_selector("text=2 under “Groups per person” counts people in two")
     page.fill("#groups_per_person", "2")
     page.wait_for_selector("text=each person is counted in up to 2 groups")
     page.check("input[name=total]")

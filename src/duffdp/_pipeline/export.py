@@ -293,8 +293,8 @@ def check_csv(separator: object, decimal: object) -> None:
         raise DuffError.about("decimal", decimal, "a point or a comma", ",")
     if decimal == separator:
         raise DuffError(
-            *(Argument("decimal", decimal), " is also the separator. Pass for example "),
-            *(Argument("separator", ";"), "."),
+            *(Argument("decimal"), f" must differ from the separator, got {decimal!r} for both. "),
+            *("Pass for example ", Argument("separator", ";"), "."),
         )
 
 
