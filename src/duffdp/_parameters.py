@@ -266,8 +266,9 @@ def character_table(encoding: str) -> str | None:
 def _shares(value: object) -> tuple[Fraction, ...] | None:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
-    shares = sorted(Q.read(q) for q in value)
-    if not shares:
+    read = [Q.convert(q) for q in value]
+    shares = sorted(q for q in read if q is not None)
+    if not shares or len(shares) < len(read):
         return None
     for a, b in pairwise(shares):
         if a == b:
@@ -801,7 +802,7 @@ QS: Parameter[tuple[Fraction, ...]] = Parameter(
     name="qs",
     help="The quantiles, each from 0 to 1.",
     doc="The quantiles: different numbers from 0 to 1, in any order.",
-    rule="a list of at least one number from 0 to 1",
+    rule="a list of numbers from 0 to 1",
     example=[0.25, 0.5, 0.75],
     convert=_shares,
     annotation="Iterable[float]",

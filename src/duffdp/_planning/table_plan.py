@@ -648,8 +648,8 @@ def _drawn_releases(
     if not isinstance(statistics, Mapping):
         raise DuffError(
             "statistics must be a mapping from columns to statistics, got "
-            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}, or {{}} for '
-            "counts alone."
+            f"{statistics!r:.60}. Pass for example ",
+            *(Argument("statistics", {"age": ["median", "mean"]}), ", or none for counts alone."),
         )
     cells_of: dict[str, list[_Cell]] = {}
     place = 1  # the count is first
@@ -934,6 +934,7 @@ def _public_set(
             *(f"{pair!r:.60}. Pass for example ", Argument("bounds", {column: (0, 120)}), "."),
         )
     need: tuple[str, ...] = ()
+    counted = False
     if spec.outputs == "grid":
         chosen_set, need = bounded, ("bounds",)
     elif spec.outputs == "grid or categories":
@@ -941,6 +942,14 @@ def _public_set(
     else:
         counted = spec.outputs == "own or categories" and "bins" not in cell.words
         chosen_set = listed if counted else {}
+    own = [one for one in spec.parameters if one.name in ("values", "between", "bins")]
+    if own and not chosen_set and not {"categories", *(one.name for one in own)} & set(cell.words):
+        names = " or ".join([*(one.name for one in own), *(["categories"] if counted else [])])
+        example = {"statistic": spec.name, own[0].name: own[0].example}
+        raise DuffError(
+            f"{cell.name}: {spec.name} needs {names}. Pass for example ",
+            *(Argument("statistics", {column: example}), "."),
+        )
     if need and not any(name in chosen_set or name in cell.words for name in need):
         raise BoundsError(
             f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing. They "
