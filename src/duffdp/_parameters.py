@@ -1013,7 +1013,8 @@ NAMES: Parameter[dict[str, str] | None] = Parameter(
     help="Names of columns for readers.",
     doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also '
     'new names for `too_small`, the columns of groups, and the words "all", "to" and "too few to '
-    'tell". All outputs but JSON use them.',
+    'tell". All outputs but JSON use them. `{"1,234.5": "1.234,5"}` sets the marks of numbers in '
+    "text, Markdown, LaTeX and HTML; CSV has its own `decimal`.",
     rule="a mapping from columns of the table to other names",
     example={"age_median": "Median age"},
     default=None,

@@ -302,6 +302,7 @@ class Table(Exportable):
                 unit = "" if counts else self.wording.shown_in.get(name, "")
                 default_step = release.has_default_step
                 form = number_format(estimates, part.kind, release.domain, unit, default_step)
+                form = form._replace(marks=self.wording.marks)
                 label = part.name if len(parts) > 1 else ""
                 columns.append(ShownColumn(name, shown, label, part.kind, form, estimates))
         return columns
