@@ -325,6 +325,13 @@ def test_habits(fines, options, said):
     [
         (("median", "--bounds", "0,120"), "--bounds takes 2 values with spaces between them"),
         (("median", "--bounds", "0,120", "-c", "x"), "Write --bounds 0 120"),
+        (("median", "--eps", "1"), "there is no option '--eps'. Did you mean '--epsilon'"),
+        (("median", "--seed", "1"), "Commands always draw privately"),
+        (("count", "-e", "2", "-e", "3"), "--epsilon is passed more than once"),
+        (("count", "--interval", "95%"), "Write --interval 0.95"),
+        (("histogram", "-c", "x", "--bins", "0", "10"), "'10' belongs to no option"),
+        (("count", "-e", "1", "--where", "a = 1 && b = 2"), "Write AND instead of &&"),
+        (("count", "-e", "1", "--where", "a LIKE 'x%'"), "use --sql"),
         (("medain",), "Did you mean 'median'"),
         (("avg",), "Did you mean 'mean'"),
         (("run",), "duffdp table"),

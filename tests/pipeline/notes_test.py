@@ -4,12 +4,16 @@ tables of notebooks and by `--check`, and the same for all data.
 
 from __future__ import annotations
 
+import datetime as dt
+
 import polars as pl
 import pytest
 
 import duffdp
 from duffdp import TextFile
-from duffdp._pipeline.notes import EVERY_GROUP
+from duffdp._cli.dialects import COMMAND_LINE, PLAN
+from duffdp._pipeline.notes import EVERY_GROUP, notes_about
+from duffdp._studio.choices import FORM
 
 LARGE = "epsilon 100 is above 10: no meaningful protection"
 NUMBERS = "values that are not numbers are ignored"
@@ -90,8 +94,6 @@ def test_notes_of_a_release(people, how, release, notes):
 
 
 def test_dates(people):
-    import datetime as dt
-
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
     assert duffdp.median(people, **day).notes == [DATES.format("2024-12-31", "%d.%m.%Y")]
     german = TextFile(people, date_format="%d.%m.%Y")
@@ -147,6 +149,44 @@ def test_plans_print_them_too(tmp_path, people, call, kind):
     assert NUMBERS not in call(kind, plan, "--check")[1]
     code, _, err = call(kind, plan, quiet=False)
     assert (code, err.splitlines()) == (0, expected)
+
+
+DAYS = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))
+TIMES = (dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "note"),
+    [
+        ((0, 120), "whole numbers; for decimals, pass step=0.1"),
+        ((0.0, 5.0), "steps of 1e-05; for coarser steps, pass step=0.01"),
+        ((0.0, 1e14), "steps of 100; for finer steps, pass step=1"),
+        (DAYS, "days; for weeks, pass step=7"),
+        (TIMES, "steps of 60 seconds; for hours, pass step=3600"),
+    ],
+)
+def test_the_step_that_nobody_chose(bounds, note):
+    release = duffdp.median([bounds[0]], bounds=bounds, epsilon=1)
+    assert release.notes[-1] == f"answers are rounded to {note}"
+    step = float(note.rpartition("=")[2])
+    assert (
+        duffdp.median([bounds[0]], bounds=bounds, epsilon=1, step=step).notes == release.notes[:-1]
+    )
+
+
+def test_steps_in_the_words_of_each_place():
+    release = duffdp.median([40], bounds=(0, 120), epsilon=1)
+    *_, note = notes_about([(release.facts, release.reading)])
+    note = note._replace(about=("age",)).in_table()
+    assert note.worded(COMMAND_LINE).endswith("pass --step 0.1")
+    assert note.worded(PLAN).endswith("pass [step] with age = 0.1")
+    assert note.worded(FORM).endswith("type 0.1 under “Step” of age")
+
+
+def test_graphs_have_no_step():
+    assert duffdp.triangles([(1, 2)], nodes=10, epsilon=1).notes == [
+        "rows that are not pairs of whole numbers are ignored"
+    ]
 
 
 ODD = ["", "1.280,00", "x", '"', "\x1b[31m", "1e999", "nan"]

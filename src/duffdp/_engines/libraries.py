@@ -60,7 +60,7 @@ def missing_column(name: str, columns: Iterable[str]) -> UnsupportedData:
         f" Available columns: {quoted_names(names)}." if names else " The data have no columns."
     )
     parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and set(parts) <= set(names):
+    if len(parts) > 1 and not set(parts).isdisjoint(names):
         example = Argument("by", parts)
         return UnsupportedData(f"there is no column {name!r}. Name each column: ", example, ".")
     return UnsupportedData(f"there is no column {name!r}.{did_you_mean(name, names) or available}")

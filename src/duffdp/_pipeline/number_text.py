@@ -67,7 +67,8 @@ class NumberFormat(NamedTuple):
             text = f"{self._rounded(value, rounding or self.rounding) + 0:,f}"
         if self.marks == ENGLISH_MARKS or not _is_number(value):
             return text
-        return text.translate(str.maketrans(dict(zip(ENGLISH_MARKS, self.marks, strict=True))))
+        thousands, decimal = self.marks
+        return text.translate({ord(","): thousands, ord("."): decimal})
 
     @property
     def excel(self) -> str:
