@@ -147,7 +147,7 @@ def test_a_field_that_cannot_be_read_is_named(folder, changes, field, said):
         ({"epsilon": "-1"}, "“Epsilon” must be a finite number above 0"),
         ({"statistic__0": "nothing"}, "has no statistics yet"),
         ({"column__0": "agee"}, "no column &#39;agee&#39;"),
-        ({"source": "gone.csv"}, "there is no file"),
+        ({"source": "gone.csv"}, "There is no file"),
         ({"where": "age >"}, "where"),
     ],
     ids=str,
@@ -223,7 +223,7 @@ def test_an_error_that_is_no_number_finds_no_epsilon(folder, within):
     fields = changed(AGES, within=within, look="age_median/0", find="yes")
     with visit(folder.root) as visitor:
         page = visitor.post("/plan", fields).text
-    assert 'data-field="within"><p>the largest error must be a finite number of 0 or more.' in page
+    assert 'data-field="within"><p>The largest error must be a finite number of 0 or more.' in page
     assert 'name="epsilon" value="1"' in page
 
 

@@ -216,7 +216,7 @@ def test_databases_of_the_folder_are_offered_and_ledgers_are_not(tmp_path: Path)
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ([("types", "age")], "each line of types must look like"),
+        ([("types", "age")], "Each line of types must look like"),
         ([("types", "age = number")], "must be one of"),
         ([("skip_rows", "many")], "must be a number"),
         ([("date_format", "%Q")], "Layout of dates"),
@@ -275,5 +275,5 @@ def test_a_look_that_fails_costs_nothing(tmp_path):
         number = answer.headers["location"].rpartition("/")[2]
         (tmp_path / "ages.csv").unlink()
         visitor.start(number)
-        assert "there is no file" in visitor.wait_for(number, "failed").error
+        assert "There is no file" in visitor.wait_for(number, "failed").error
     assert not (tmp_path / "b.db").exists()

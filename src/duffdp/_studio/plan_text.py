@@ -43,8 +43,8 @@ def form_budget(form: StudioForm, folder: Folder, create: bool = False) -> FormB
     except DuffError:
         raise FieldError(
             "ledger",
-            "the budget file must be in the folder where the studio was started. Type for example "
-            "budget.db.",
+            "the budget file cannot be found in the folder where the studio was started. Type a "
+            "name in that folder, such as budget.db.",
         ) from None
     dataset = form.dataset or None
     if path.exists():
