@@ -266,8 +266,9 @@ def character_table(encoding: str) -> str | None:
 def _shares(value: object) -> tuple[Fraction, ...] | None:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
-    shares = sorted(Q.read(q) for q in value)
-    if not shares:
+    read = [Q.convert(q) for q in value]
+    shares = sorted(q for q in read if q is not None)
+    if not shares or len(shares) < len(read):
         return None
     for a, b in pairwise(shares):
         if a == b:
@@ -588,6 +589,7 @@ SIMULTANEOUS: Parameter[bool] = Parameter(
     doc="True: all intervals of the release, in all groups, hold at once with the confidence of "
     "`interval`, not only each individually. They are a little wider.",
     rule="True or False",
+    example=True,
     default=False,
     convert=_flag,
     annotation="bool",
@@ -667,6 +669,7 @@ QUIET: Parameter[bool] = Parameter(
     name="quiet",
     help="Do not print notes on how data are read.",
     rule="True or False",
+    example=True,
     default=False,
     convert=_flag,
     annotation="bool",
@@ -677,6 +680,7 @@ EXPLAIN: Parameter[bool] = Parameter(
     name="explain",
     help="Also show the mechanism that draws each number.",
     rule="True or False",
+    example=True,
     default=False,
     convert=_flag,
     annotation="bool",
@@ -798,7 +802,7 @@ QS: Parameter[tuple[Fraction, ...]] = Parameter(
     name="qs",
     help="The quantiles, each from 0 to 1.",
     doc="The quantiles: different numbers from 0 to 1, in any order.",
-    rule="a list of at least one number from 0 to 1",
+    rule="a list of numbers from 0 to 1",
     example=[0.25, 0.5, 0.75],
     convert=_shares,
     annotation="Iterable[float]",
@@ -856,6 +860,7 @@ NONNEGATIVE: Parameter[bool] = Parameter(
     name="nonnegative",
     help="Report negative noisy counts as 0.",
     rule="True or False",
+    example=False,
     default=True,
     convert=_flag,
     annotation="bool",
@@ -868,6 +873,7 @@ ADDS_UP: Parameter[bool] = Parameter(
     doc="True: replace the noisy counts by the nearest counts (least squares) that are at least 0 "
     "and have the same total.",
     rule="True or False",
+    example=True,
     default=False,
     convert=_flag,
     annotation="bool",
@@ -878,7 +884,7 @@ ZERO_BELOW: Parameter[int | None] = Parameter(
     help="Report noisy counts below this number as 0.",
     doc="Report noisy counts below this number as 0, at no cost. Intervals still belong to the "
     "noisy counts: that of a count reported as 0 begins at 0 and keeps its upper end.",
-    rule="a whole number of 1 or more: a noisy count",
+    rule="a whole number of 1 or more",
     example=10,
     default=None,
     convert=_whole(1),
@@ -949,6 +955,7 @@ TOTAL: Parameter[bool] = Parameter(
     "computed from the groups at no cost. Every other statistic is drawn again for the totals, and "
     "its share of epsilon is split evenly among the draws.",
     rule="True or False",
+    example=True,
     default=False,
     convert=_flag,
     annotation="bool",
@@ -959,7 +966,7 @@ SMALLEST: Parameter[int | None] = Parameter(
     help="Mark groups with a smaller noisy count as too small.",
     doc="Mark groups with a smaller noisy count as `too_small`. None: mark groups that cannot be "
     "distinguished from empty ones.",
-    rule="a whole number of 0 or more: a noisy count",
+    rule="a whole number of 0 or more",
     example=20,
     default=None,
     convert=_whole(0),
@@ -1006,7 +1013,8 @@ NAMES: Parameter[dict[str, str] | None] = Parameter(
     help="Names of columns for readers.",
     doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also '
     'new names for `too_small`, the columns of groups, and the words "all", "to" and "too few to '
-    'tell". All outputs but JSON use them.',
+    'tell". All outputs but JSON use them. `{"1,234.5": "1.234,5"}` sets the marks of numbers in '
+    "text, Markdown, LaTeX and HTML; CSV has its own `decimal`.",
     rule="a mapping from columns of the table to other names",
     example={"age_median": "Median age"},
     default=None,
@@ -1038,7 +1046,7 @@ SHOWN_IN: Parameter[dict[str, str] | None] = Parameter(
 GROUP_SIZE: Parameter[int] = Parameter(
     name="group_size",
     help="The number of records in the smallest group that must be accurate.",
-    rule="a whole number of 1 or more: the number of records in a group",
+    rule="a whole number of 1 or more",
     example=200,
     convert=_whole(1),
     annotation="int",

@@ -20,6 +20,7 @@ class Unset(Enum):
 
 
 UNSET = Unset.UNSET
+QUERY = "query"  # the way to pass a query over the data, in the words of each place
 
 
 class Argument(NamedTuple):
@@ -29,8 +30,21 @@ class Argument(NamedTuple):
     value: Any = UNSET
 
 
+class TextFileArgument(NamedTuple):
+    """An option of text files in an error or note, with a value."""
+
+    name: str
+    value: Any
+
+
+Part = str | Argument | TextFileArgument
+
+
 class Dialect(Protocol):
     """The notation of parameters in one place where they are typed."""
+
+    def sentence(self, text: str) -> str:
+        """Text between parameters, with the verb of the place."""
 
     def mention(self, name: str) -> str:
         """A parameter by its name."""
@@ -38,19 +52,32 @@ class Dialect(Protocol):
     def assignment(self, name: str, value: object) -> str:
         """A parameter with a value, as it would be typed."""
 
+    def text_file(self, name: str, value: object) -> str:
+        """An option of text files with a value."""
+
 
 class PythonDialect:
     """Arguments of Python calls: `bounds=(0, 120)`."""
 
+    def sentence(self, text: str) -> str:
+        """The text as it is."""
+        return text
+
     def mention(self, name: str) -> str:
         """The name of the argument."""
-        return name
+        return "duffdp.Query" if name == QUERY else name
 
     def assignment(self, name: str, value: object) -> str:
         """The argument with its value."""
         if name == "digits":  # Python has no such argument: it is a kind of bounds
             return f"bounds=duffdp.Digits({value})"
+        if name == "pattern":
+            return f"duffdp.Pattern({_literal(value)})"
         return f"{name}={_literal(value)}"
+
+    def text_file(self, name: str, value: object) -> str:
+        """The argument of the object that takes it."""
+        return f"TextFile(..., {self.assignment(name, value)})"
 
 
 def _literal(value: object) -> str:
@@ -69,16 +96,19 @@ def _literal(value: object) -> str:
 PYTHON = PythonDialect()
 
 
-def word(parts: Iterable[str | Argument], dialect: Dialect) -> str:
+def word(parts: Iterable[Part], dialect: Dialect) -> str:
     """Text with parameters in the words of one place."""
-    return "".join(
-        part
-        if isinstance(part, str)
-        else dialect.mention(part.name)
-        if part.value is UNSET
-        else dialect.assignment(part.name, part.value)
-        for part in parts
-    )
+    return "".join(_worded(part, dialect) for part in parts)
+
+
+def _worded(part: Part, dialect: Dialect) -> str:
+    if isinstance(part, str):
+        return dialect.sentence(part)
+    if isinstance(part, TextFileArgument):
+        return dialect.text_file(part.name, part.value)
+    if part.value is UNSET:
+        return dialect.mention(part.name)
+    return dialect.assignment(part.name, part.value)
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:

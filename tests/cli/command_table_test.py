@@ -113,7 +113,7 @@ WRONG = [
         4,
         "duffdp: there is no column 'nobody'. Available columns: 'age', 'sex'",
     ),
-    ("total = true", "weights = {age_median = 0}", 2, "age_median: weight must be"),
+    ("total = true", "weights = {age_median = 0}", 2, "weights of 'age_median' must be"),
     ('"people.parquet"', '"none.parquet"', 4, "no file"),
     ('"budget.db"', '"none.db"', 3, "no ledger"),
 ]

@@ -375,7 +375,7 @@ def test_the_step_of_dates_is_said_in_words(call, tmp_path):
     (tmp_path / "x.csv").write_text("day\n2024-05-01\n")
     dated = ("--bounds", "2024-01-01", "2024-12-31")
     err = call("median", tmp_path / "x.csv", "-c", "day", "-e", "1", *dated, quiet=False)[2]
-    assert err.endswith("\nanswers are in steps of 1 day; --step changes it\n")
+    assert err.endswith("\nanswers are rounded to days; for weeks, pass --step 7\n")
 
 
 def test_a_hint_ends_with_one_mark(call):

@@ -228,7 +228,7 @@ def test_the_command_says_the_step(tmp_path, call):
             ("--digits", "3"),
         )
     )
-    assert "steps of 1;" in whole
+    assert "rounded to whole numbers;" in whole
     assert "steps of 0.001;" in decimal
     assert "steps of" not in chosen + digits
 

@@ -182,10 +182,10 @@ BAD = {
     "capitals": (lambda: postgres.address("clinic.People"), "'people'"),
     "no such schema": (lambda: postgres.address("clinics.people"), "there is no such schema"),
     "an index is no table": (lambda: postgres.address("pg_catalog.pg_class_oid_index"), "no table"),
-    "another database": (lambda: "mysql://root:hunter2@host/db::t", "ibis, and pass the frame"),
+    "another database": (lambda: "mysql://root:hunter2@host/db::t", "ibis and use the frame"),
     "files elsewhere": (
         lambda: "s3://bucket/people.parquet",
-        "Open it with DuckDB, Polars, Spark or ibis",
+        "open it with DuckDB, Polars, Spark or ibis",
     ),
     "nobody listens": (lambda: NOBODY, REFUSED),
     "no such host": (lambda: "postgresql://ann:hunter2@no.such.host.invalid/db::t", REFUSED),

@@ -151,8 +151,8 @@ def test_a_column_of_the_data_as_keys_shows_none_of_them(column):
         ("north", "there is no file 'north'", DuffError),
         ("nothing.csv", "there is no file", UnsupportedData),
         (5, "keys must be a list, a frame", DuffError),
-        ({"sex": ["f"]}, "a list for each column of by, ward, got sex", DuffError),
-        ({}, "a list for each column of by, ward, got none", DuffError),
+        ({"sex": ["f"]}, r"a list for each column of by \(ward\), got sex", DuffError),
+        ({}, r"a list for each column of by \(ward\), got none", DuffError),
         ([1, 1], "differ from each other, got 1 twice", DuffError),
         (pl.Series([1, None]), "missing values", DuffError),
         (pd.DataFrame({"sex": ["f"]}), "ward is missing", DuffError),
@@ -169,7 +169,7 @@ def test_a_table_without_the_column_and_text_that_is_no_value(files):
     with pytest.raises(DuffError, match=r"the keys in '.*parquet': there is no column 'sex'"):
         duffdp.median(PEOPLE, by="sex", keys=files / "wards.parquet", **GIVEN)
     (files / "words.txt").write_text("north\n")
-    with pytest.raises(DuffError, match="has the type Int64, but 'north' is not such a value"):
+    with pytest.raises(DuffError, match="has the type Int64, got 'north'"):
         duffdp.median(PEOPLE, by="ward", keys=files / "words.txt", **GIVEN)
     with pytest.raises(DuffError, match="one value for each of the 2 columns"):
         duffdp.median(PEOPLE, by=["ward", "sex"], keys=files / "words.txt", **GIVEN)

@@ -336,7 +336,7 @@ def test_categories_that_cannot_be_handed_over_are_refused(others):
     """Whatever they are: what goes wrong with one of them would quote it."""
     kind = pd.CategoricalDtype(pd.Index([1, *others], dtype=object))
     frame = pd.DataFrame({"a": pd.Categorical([1, 1], dtype=kind), "b": [1, 2]})
-    with pytest.raises(DuffError, match="sql: the column 'a' is of a type"):
+    with pytest.raises(DuffError, match="sql: the column 'a' has the type"):
         duffdp.count(Query(frame, "SELECT b FROM data WHERE a IS NULL"), epsilon=1)
 
 
@@ -388,7 +388,7 @@ def test_types_that_a_record_can_keep_from_duckdb_are_refused(records):
     frames.append(pl.DataFrame({"a": pl.Series(records, dtype=pl.Object)}))
     frames.append(pl.DataFrame({"a": pl.Series(records, dtype=pl.Datetime("ms", "UTC"))}).lazy())
     for frame in frames:
-        with pytest.raises(DuffError, match="sql: the column 'a' is of a type"):
+        with pytest.raises(DuffError, match="sql: the column 'a' has the type"):
             duffdp.count(Query(frame, "SELECT a FROM data"), epsilon=1)
     zoned = pd.DataFrame({"a": pd.Series(records, dtype="datetime64[us, America/New_York]")})
     query = Query(zoned, "SELECT a AT TIME ZONE 'America/New_York' AS wall FROM data")

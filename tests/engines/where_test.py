@@ -304,7 +304,7 @@ def test_the_command_the_ledger_and_the_report_say_it(call, people, tmp_path):
     assert duffdp.Ledger(book).charges()[0]["where"] == "age >= 18"
     code, out, err = call("count", people, "--where", "age >= ", "-e", "1")
     assert (code, out) == (2, "")
-    assert "where needs a number" in err
+    assert "where ends too early: a number" in err
     assert call("count", people, "--where", "agee = '1'", "-e", "1")[0] == 4
 
 

@@ -160,7 +160,9 @@ def test_the_command_line_is_watched_too(tmp_path):
         scenario, adversary.containers.build("csv", scenario.records, (), tmp_path), tmp_path
     )
     assert (seen["exit code"], len(seen["ledger"])) == (0, 1)
-    assert seen["stderr"].endswith(b"\nanswers are in steps of 1; --step changes it\n")
+    assert seen["stderr"].endswith(
+        b"\nanswers are rounded to whole numbers; for decimals, pass --step 0.1\n"
+    )
     assert seen["stdout"]["value"] == [{"g": "str", "0.25": "int", "0.5": "int"}] * 2
     assert differences(scenario, tmp_path) == {}
 

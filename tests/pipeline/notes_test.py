@@ -4,28 +4,36 @@ tables of notebooks and by `--check`, and the same for all data.
 
 from __future__ import annotations
 
+import datetime as dt
+
 import polars as pl
 import pytest
 
 import duffdp
 from duffdp import TextFile
-from duffdp._pipeline.notes import EVERY_GROUP
+from duffdp._cli.dialects import COMMAND_LINE, PLAN
+from duffdp._pipeline.notes import EVERY_GROUP, notes_about
+from duffdp._studio.choices import FORM
 
 LARGE = "epsilon 100 is above 10: no meaningful protection"
 NUMBERS = "values that are not numbers are ignored"
 POINT = (
-    "numbers are read as 1280.50, and 1.280 as 1.28; 1280,50 and 1,280.50 are ignored; decimal and "
-    "thousands change it"
+    "numbers are read as 1280.50, and 1.280 as 1.28; 1280,50 and 1,280.50 are ignored; use "
+    'TextFile(..., decimal=",") or TextFile(..., thousands=",") to read them'
 )
 COMMA = (
     "numbers are read as 1280,50; 1.280,50 and 1 280,50 are ignored; "
-    'thousands="." or thousands=" " reads them'
+    'use TextFile(..., thousands=".") or TextFile(..., thousands=" ") to read them'
 )
 BOTH = "numbers are read as 1280,50 and 1.280,50"
-STEP = "answers are in steps of 1; step changes it"
+STEP = "answers are rounded to whole numbers; for decimals, pass step=0.1"
+TABLE_STEP = STEP.replace("step=0.1", 'step={"age": 0.1}')
 LISTED = "values that are not listed are ignored; spell them as in the data"
 MEMBERS = "values that are not listed count as others; spell them as in the data"
-DATES = "values that are not dates are ignored; dates are read as {}, date_format changes it"
+DATES = (
+    "values that are not dates are ignored; dates are read as {}; use "
+    'TextFile(..., date_format="{}") for another layout'
+)
 
 
 @pytest.fixture
@@ -86,12 +94,10 @@ def test_notes_of_a_release(people, how, release, notes):
 
 
 def test_dates(people):
-    import datetime as dt
-
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
-    assert duffdp.median(people, **day).notes == [DATES.format("2024-12-31")]
+    assert duffdp.median(people, **day).notes == [DATES.format("2024-12-31", "%d.%m.%Y")]
     german = TextFile(people, date_format="%d.%m.%Y")
-    assert duffdp.median(german, **day).notes == [DATES.format("%d.%m.%Y")]
+    assert duffdp.median(german, **day).notes == [DATES.format("%d.%m.%Y", "%Y-%m-%d")]
 
 
 def test_declared_types_need_no_words(tmp_path):
@@ -109,16 +115,17 @@ def test_notes_of_a_table_name_columns(people):
         epsilon=100,
         bounds={"age": (0, 120)},
     )
-    expected = [LARGE, f"age: {NUMBERS}", f"age: {POINT}", f"age: {STEP}", f"word: {LISTED}"]
+    expected = [LARGE, f"age: {NUMBERS}", f"age: {POINT}", f"age: {TABLE_STEP}", f"word: {LISTED}"]
     assert table.notes == expected
-    assert all(note in table._repr_html_() for note in expected)
+    html = table._repr_html_()
+    assert all(note.replace('"', "&quot;") in html for note in expected)
 
 
 def test_the_command_prints_them_in_its_own_words(people, call):
     words = ["mean", people, "-c", "age", "--bounds", "0", "120", "-e", "100", "--decimal", ","]
     code, out, err = call(*words, "--by", "word", "--keys", "a,b", quiet=False)
-    comma = COMMA.replace('thousands="."', "--thousands .").replace(
-        'thousands=" "', "--thousands ' '"
+    comma = COMMA.replace('TextFile(..., thousands=".")', "--thousands '.'").replace(
+        'TextFile(..., thousands=" ")', "--thousands ' '"
     )
     assert (code, err.splitlines()) == (0, [LARGE, EVERY_GROUP, NUMBERS, comma])
     assert NUMBERS not in out
@@ -135,13 +142,51 @@ def test_plans_print_them_too(tmp_path, people, call, kind):
     plan = tmp_path / "plan.toml"
     plan.write_text('source = "people.csv"\nepsilon = 1\ndecimal = ","\n' + body)
     column = "age: " if kind == "table" else ""
-    comma = COMMA.replace("thousands=", "thousands = ")
+    comma = COMMA.replace("TextFile(..., thousands=", "thousands = ").replace('")', '"')
     expected = [f"{column}{NUMBERS}", f"{column}{comma}"]
     code, out, err = call(kind, plan, "--check", quiet=False)
     assert (code, out.splitlines()[-2:], err) == (0, expected, "")
     assert NUMBERS not in call(kind, plan, "--check")[1]
     code, _, err = call(kind, plan, quiet=False)
     assert (code, err.splitlines()) == (0, expected)
+
+
+DAYS = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))
+TIMES = (dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "note"),
+    [
+        ((0, 120), "whole numbers; for decimals, pass step=0.1"),
+        ((0.0, 5.0), "steps of 1e-05; for coarser steps, pass step=0.01"),
+        ((0.0, 1e14), "steps of 100; for finer steps, pass step=1"),
+        (DAYS, "days; for weeks, pass step=7"),
+        (TIMES, "steps of 60 seconds; for hours, pass step=3600"),
+    ],
+)
+def test_the_step_that_nobody_chose(bounds, note):
+    release = duffdp.median([bounds[0]], bounds=bounds, epsilon=1)
+    assert release.notes[-1] == f"answers are rounded to {note}"
+    step = float(note.rpartition("=")[2])
+    assert (
+        duffdp.median([bounds[0]], bounds=bounds, epsilon=1, step=step).notes == release.notes[:-1]
+    )
+
+
+def test_steps_in_the_words_of_each_place():
+    release = duffdp.median([40], bounds=(0, 120), epsilon=1)
+    *_, note = notes_about([(release.facts, release.reading)])
+    note = note._replace(about=("age",)).in_table()
+    assert note.worded(COMMAND_LINE).endswith("pass --step 0.1")
+    assert note.worded(PLAN).endswith("pass [step] with age = 0.1")
+    assert note.worded(FORM).endswith("type 0.1 under “Step” of age")
+
+
+def test_graphs_have_no_step():
+    assert duffdp.triangles([(1, 2)], nodes=10, epsilon=1).notes == [
+        "rows that are not pairs of whole numbers are ignored"
+    ]
 
 
 ODD = ["", "1.280,00", "x", '"', "\x1b[31m", "1e999", "nan"]

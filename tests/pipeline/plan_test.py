@@ -114,7 +114,7 @@ WRONG = [
     (MEDIAN, "a plan must be a list of releases"),
     ([MEDIAN, MEDIAN], "have the name 'median of age'"),
     ([MEDIAN, {**MEDIAN, "name": 3}], "release 2 of the plan: name must be text"),
-    ([MEDIAN, {**AGES}], "release 2 of the plan: statistic must be one of"),
+    ([MEDIAN, {**AGES}], "release 2 of the plan: statistic is missing"),
     ([{**MEDIAN, "q": 0.5}], "release 1 of the plan: q is only valid for quantile"),
     ([{**MEDIAN, "nodes": 5}], "nodes is only valid for triangles, stars"),
     ([{**MEDIAN, "statistic": "quantile"}], "quantile needs q. Pass for example q=0.25"),

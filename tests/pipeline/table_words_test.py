@@ -494,3 +494,34 @@ def test_a_table_for_the_population():
 if __name__ == "__main__":
     for name, text in outputs().items():
         (GOLDEN / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("sample", ["1.234,5", "1 234,5", "1\u202f234,5", "1'234.5", "1234,5"])
+def test_marks_of_numbers(tmp_path, sample):
+    marks = sample[1] if sample[1] != "2" else "", sample[-2]
+    plain = duffdp.table(COURTS, {"days": "mean"}, bounds={"days": (0, 1000)}, epsilon=1, rng=1)
+    names = {"1,234.5": sample, "to": "bis"}
+    table = duffdp.table(
+        COURTS, {"days": "mean"}, bounds={"days": (0, 1000)}, epsilon=1, rng=1, names=names
+    )
+    (row,) = plain.display_tables()[0].rows
+    assert "1,2" in row[0]
+    assert "." in row[1]
+    expected = [
+        text.replace(" to ", " bis ").translate({ord(","): marks[0], ord("."): marks[1]})
+        for text in row
+    ]
+    assert list(table.display_tables()[0].rows[0]) == expected
+    assert expected[0] in table.to_text()
+    assert table.to_csv(tmp_path / "a.csv") == plain.to_csv(tmp_path / "b.csv")
+    assert Table.from_dict(table.to_dict()).to_text() == table.to_text()
+    duffdp.report.write(table, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8").replace("&#39;", "'")
+    assert expected[0].partition(" (")[0] in page
+    assert f"The numbers of this table are written like {sample}" in page
+
+
+@pytest.mark.parametrize("sample", ["1234.6", "1,234,5", "1x234.5", ""])
+def test_marks_of_numbers_that_are_none(sample):
+    with pytest.raises(DuffError, match="names must"):
+        duffdp.table(COURTS, {}, epsilon=1, names={"1,234.5": sample})

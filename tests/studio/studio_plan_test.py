@@ -125,7 +125,7 @@ def test_every_statistic_of_one_column_can_be_ticked():
         ({"size": "0"}, "size", "whole number from 1"),
         ({"size": "1.5"}, "size", "whole number from 1"),
         ({"lower__0": ""}, "lower.0", "both bounds"),
-        ({"upper__0": "many"}, "upper.0", "expected a number"),
+        ({"upper__0": "many"}, "upper.0", "must be a number or a date"),
         ({"keys__0": " \n"}, "keys.0", "must not come from the data"),
         ({"ledger": ""}, "ledger", "budget.db"),
         ({"budget": "-1"}, "budget", "above 0"),
@@ -144,10 +144,10 @@ def test_a_field_that_cannot_be_read_is_named(folder, changes, field, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"epsilon": "-1"}, "Epsilon must be a finite number above 0"),
+        ({"epsilon": "-1"}, "“Epsilon” must be a finite number above 0"),
         ({"statistic__0": "nothing"}, "has no statistics yet"),
         ({"column__0": "agee"}, "no column &#39;agee&#39;"),
-        ({"source": "gone.csv"}, "there is no file"),
+        ({"source": "gone.csv"}, "There is no file"),
         ({"where": "age >"}, "where"),
     ],
     ids=str,
@@ -223,7 +223,7 @@ def test_an_error_that_is_no_number_finds_no_epsilon(folder, within):
     fields = changed(AGES, within=within, look="age_median/0", find="yes")
     with visit(folder.root) as visitor:
         page = visitor.post("/plan", fields).text
-    assert 'data-field="within"><p>the largest error must be a finite number of 0 or more.' in page
+    assert 'data-field="within"><p>The largest error must be a finite number of 0 or more.' in page
     assert 'name="epsilon" value="1"' in page
 
 

@@ -126,7 +126,7 @@ def test_people_count_in_several_groups(page):
     rebuilt(page, lambda: page.select_option("#by\\.0", "subject"))
     page.fill("#keys\\.0", "art\nmusic")
     page.select_option("#person", "pupil")
-    page.wait_for_selector("text=Groups per person: 2 counts people in two")
+    page.wait_for_selector("text=2 under “Groups per person” counts people in two")
     page.fill("#groups_per_person", "2")
     page.wait_for_selector("text=each person is counted in up to 2 groups")
     page.check("input[name=total]")
@@ -216,7 +216,7 @@ def test_databases_of_the_folder_are_offered_and_ledgers_are_not(tmp_path: Path)
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ([("types", "age")], "each line of types must look like"),
+        ([("types", "age")], "Each line of types must look like"),
         ([("types", "age = number")], "must be one of"),
         ([("skip_rows", "many")], "must be a number"),
         ([("date_format", "%Q")], "Layout of dates"),
@@ -275,5 +275,5 @@ def test_a_look_that_fails_costs_nothing(tmp_path):
         number = answer.headers["location"].rpartition("/")[2]
         (tmp_path / "ages.csv").unlink()
         visitor.start(number)
-        assert "there is no file" in visitor.wait_for(number, "failed").error
+        assert "There is no file" in visitor.wait_for(number, "failed").error
     assert not (tmp_path / "b.db").exists()

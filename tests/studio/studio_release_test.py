@@ -166,9 +166,9 @@ def test_a_file_that_disappears_costs_nothing_and_can_come_back(folder):
         number = visitor.asked(AGES)
         (folder / "adult.parquet").rename(folder / "away")
         visitor.start(number)
-        assert "there is no file" in visitor.wait_for(number, "failed").error
+        assert "There is no file" in visitor.wait_for(number, "failed").error
         assert not (folder / "budget.db").exists()
-        assert "there is no file" in visitor.post("/preview", AGES).text
+        assert "There is no file" in visitor.post("/preview", AGES).text
         (folder / "away").rename(folder / "adult.parquet")
         visitor.start(number, attempt=1)
         visitor.wait_for(number, "made")
@@ -188,7 +188,7 @@ def test_a_page_that_cannot_be_drawn_costs_nothing(folder, monkeypatch):
             patched.setattr(page, "figures", breaks)
             visitor.start(number)
             error = visitor.wait_for(number, "failed").error
-        assert error == "something unexpected went wrong (TypeError)."
+        assert error == "Something unexpected went wrong (TypeError)."
         assert spent(folder) == 0
         visitor.start(number, attempt=1)
         visitor.wait_for(number, "made")
@@ -219,7 +219,7 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
         number = visitor.asked(AGES)
         visitor.start(number)
         error = visitor.wait_for(number, "failed").error
-        assert error.startswith("something unexpected went wrong (RuntimeError). Epsilon 1 was ")
+        assert error.startswith("Something unexpected went wrong (RuntimeError). Epsilon 1 was ")
         assert re.search(
             r"and stays charged; .* call id 'studio \w+' costs epsilon 0\.88\d*\.$", error
         )

@@ -23,6 +23,7 @@ from duffdp.errors import (
     LedgerError,
     UnsupportedData,
     charge_told,
+    did_you_mean,
 )
 from duffdp.statistics.registry import SUMMARIES
 from duffdp.version import __version__
@@ -63,6 +64,36 @@ OTHER_COMMANDS = {
 }
 COMMANDS = {command: SUMMARIES[name] for command, name in STATISTIC_COMMANDS.items()} | {
     command: summary for command, (_, summary) in OTHER_COMMANDS.items()
+}
+
+
+#: What other tools call some options.
+OPTION_SYNONYMS = {
+    "ci": "--interval",
+    "col": "--column",
+    "conf": "--interval",
+    "confidence": "--interval",
+    "csv": "--format",
+    "delimiter": "--csv-separator",
+    "eps": "--epsilon",
+    "excel": "--format",
+    "filter": "--where",
+    "group": "--by",
+    "group-by": "--by",
+    "groupby": "--by",
+    "groups": "--keys",
+    "id": "--unit",
+    "json": "--format",
+    "lower": "--bounds",
+    "max": "--bounds",
+    "min": "--bounds",
+    "output": "--out",
+    "person": "--unit",
+    "quantile": "-q",
+    "range": "--bounds",
+    "sep": "--csv-separator",
+    "separator": "--csv-separator",
+    "upper": "--bounds",
 }
 
 
@@ -195,12 +226,41 @@ def _invoke(words: list[str]) -> int:
         return shell_complete(application, {}, "duffdp", COMPLETION, instruction)
     if words in ([], ["ledger"]):
         words = [*words, "--help"]
+    _check_repeated(words)
     try:
         with application.make_context("duffdp", [*words]) as context:
             application.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
     return OK
+
+
+def _check_repeated(words: list[str]) -> None:
+    """Refuse an option that is passed twice, of which click would use the last one, and words that
+    belong to no option. Errors of other kinds are found later.
+    """
+    if words[0] not in COMMANDS:
+        return
+    command = application.get_command(click.Context(application), words[0])
+    if command is None or isinstance(command, click.Group):
+        return
+    if any(one.nargs < 0 for one in command.params):  # another command may follow
+        return
+    context = click.Context(command, info_name=f"duffdp {words[0]}")
+    try:
+        values, rest, order = command.make_parser(context).parse_args(words[1:])
+    except click.UsageError:
+        return
+    for parameter in order:
+        once = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
+        if once and order.count(parameter) > 1:
+            context.fail(f"{parameter.opts[0]} is passed more than once. Pass it once.")
+    pairs = [value for value in values.values() if isinstance(value, tuple)]
+    if rest and not any("," in str(part) for pair in pairs for part in pair):
+        context.fail(
+            f"{' '.join(rest)!r:.60} belongs to no option. Write lists with commas and without "
+            "spaces, and text with spaces in quotes."
+        )
 
 
 @contextmanager
@@ -243,12 +303,13 @@ def _values_missing(error: click.BadOptionUsage, command: str) -> str:
         if error.option_name in option.opts and option.nargs > 1:
             return (
                 f"{error.option_name} takes {option.nargs} values with spaces between them: "
-                f"{error.option_name} {option.metavar}. Try 'duffdp {command} --help'."
+                f"{error.option_name} {option.metavar}{_example_of(option)}. "
+                f"Try 'duffdp {command} --help'."
             )
     return f"{error.format_message()} Try 'duffdp {command} --help'."
 
 
-def _example_of(option: click.Option) -> str:
+def _example_of(option: click.Parameter) -> str:
     """The advice to pass an option, after a period; empty if nothing is known about it."""
     from duffdp._cli.dialects import COMMAND_LINE, PARAMETERS
 
@@ -259,16 +320,28 @@ def _example_of(option: click.Option) -> str:
 
 
 def _option_not_taken(error: click.NoSuchOption, command: str) -> str:
-    """The line about an option that only other commands have; empty for an unknown one."""
+    """The line about an option that only other commands have, or that no command has."""
     from duffdp._cli.dialects import PARAMETERS
     from duffdp.statistics.registry import statistic_spec
 
-    if error.option_name not in {parameter.option for parameter in PARAMETERS.values()}:
-        return ""
-    reason, name = "", STATISTIC_COMMANDS.get(command)
-    if name is not None and error.option_name == INTERVAL.option:
-        reason = f": {statistic_spec(name).no_interval_reason}"
-    return f"{command} has no {error.option_name}{reason}. Try 'duffdp {command} --help'."
+    known = {parameter.option: parameter.name for parameter in PARAMETERS.values()}
+    typed, name = error.option_name, STATISTIC_COMMANDS.get(command)
+    if typed in ("--rng", "--seed"):
+        fix = ". Commands always draw privately; for experiments, call the Python function with rng"
+    elif typed not in known:
+        options = application.get_command(click.Context(application), command)
+        assert options is not None
+        names = [opt for one in options.params for opt in one.opts if opt.startswith("-")]
+        meant = OPTION_SYNONYMS.get(typed.removeprefix("--"), "")
+        hint = f" Did you mean '{meant}'?" if meant in names else did_you_mean(typed, names)
+        return f"there is no option {typed!r}.{hint} Try 'duffdp {command} --help'."
+    elif name is not None and typed == INTERVAL.option:
+        fix = f": {statistic_spec(name).no_interval_reason}"
+    elif command in ("release", "table"):
+        fix = f". Write {known[typed]} into the plan"
+    else:
+        fix = ". Leave it out"
+    return f"{command} has no {typed}{fix.rstrip('.')}. Try 'duffdp {command} --help'."
 
 
 def _failure(error: BaseException, words: list[str], *, charged: bool) -> tuple[int, str]:
@@ -279,10 +352,8 @@ def _failure(error: BaseException, words: list[str], *, charged: bool) -> tuple[
         return STOPPED, ""
     if isinstance(error, click.BadOptionUsage) and words[0] in COMMANDS:
         return USAGE, _values_missing(error, words[0])
-    if isinstance(error, click.NoSuchOption) and words[0] in COMMANDS:
-        text = _option_not_taken(error, words[0])
-        if text:
-            return USAGE, text
+    if isinstance(error, click.NoSuchOption) and words[0] in COMMANDS and words[0] != "ledger":
+        return USAGE, _option_not_taken(error, words[0])
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = "duffdp" if context is None else context.command_path

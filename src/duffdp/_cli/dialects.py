@@ -13,6 +13,7 @@ from typing import Any
 
 from duffdp import _parameters as parameters
 from duffdp._parameters import Parameter
+from duffdp.errors import QUERY
 
 PARAMETERS = {
     parameter.name: parameter
@@ -24,16 +25,24 @@ PARAMETERS = {
 class CommandLineDialect:
     """The notation of command options in errors: `--by region --keys north,south`."""
 
+    def sentence(self, text: str) -> str:
+        """The text as it is."""
+        return text
+
     def mention(self, name: str) -> str:
         """The option, or the argument in capitals."""
         if name in ("data", "edges"):
             return name.upper()
+        if name == QUERY:
+            return "--sql"
         parameter = PARAMETERS.get(name)
         option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
         return option.partition("/")[0]
 
     def assignment(self, name: str, value: object) -> str:
         """The option with its value, quoted for a shell."""
+        if name == "pattern":  # one way to write keys
+            return self.assignment("keys", f"pattern:{value}")
         option, parameter = self.mention(name), PARAMETERS.get(name)
         if value is True:
             return option
@@ -52,27 +61,46 @@ class CommandLineDialect:
             return " ".join([option, *(_quoted(str(part)) for part in value)])
         return f"{option} {_quoted(_comma_list(value))}"
 
+    def text_file(self, name: str, value: object) -> str:
+        """The option with its value."""
+        return self.assignment(name, value)
+
 
 class PlanDialect:
     """The notation of TOML plan keys in errors: `by = "region"`."""
 
+    def sentence(self, text: str) -> str:
+        """The text as it is."""
+        return text
+
     def mention(self, name: str) -> str:
         """The key."""
-        return name
+        return "sql" if name == QUERY else name
 
     def assignment(self, name: str, value: object) -> str:
         """The key with its value."""
+        if name == "releases" and isinstance(value, list):
+            lines = ", ".join(f"{key} = {_toml(part)}" for key, part in value[0].items())
+            return f"[[release]] with {lines}"
         if isinstance(value, Mapping):
             lines = " and ".join(f"{key} = {_toml(part)}" for key, part in value.items())
             return f"[{name}] with {lines}"
         return f"no {name}" if value is None else f"{name} = {_toml(value)}"
+
+    def text_file(self, name: str, value: object) -> str:
+        """The key with its value."""
+        return self.assignment(name, value)
 
 
 COMMAND_LINE, PLAN = CommandLineDialect(), PlanDialect()
 
 
 def _quoted(text: str) -> str:
-    """A value as a shell takes it; double quotes around text with single ones read better."""
+    """A value as a shell takes it; double quotes around text with single ones read better, and
+    marks without quotes look like the end of a sentence.
+    """
+    if text in (".", ",", ";"):
+        return f"'{text}'"
     return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else shlex.quote(text)
 
 

@@ -77,7 +77,10 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             parts = [part for part in text.split(",") if part.strip()]
             fix = ""
-            if param is not None and param.multiple and len(parts) > 1:
+            share = text.removesuffix("%")
+            if param is not None and share != text and share.isdigit():
+                fix = f" Write {param.opts[0]} {int(share) / 100:g}."
+            elif param is not None and param.multiple and len(parts) > 1:
                 fix = f" Write {' '.join(f'{param.opts[0]} {part.strip()}' for part in parts)}."
             return self.fail(f"{text!r} is not a number.{fix}".rstrip("."), param, ctx)
 

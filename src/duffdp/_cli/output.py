@@ -102,10 +102,11 @@ def check_destination(
         check_registry_path(registry)
     separator = options["csv_separator"].replace("tab", "\t")
     style = CsvStyle(separator, options["csv_decimal"], options["all_digits"])
-    if form == "csv":
-        from duffdp._pipeline.export import check_csv
-
-        check_csv(style.separator, style.decimal)
+    if form == "csv" and style.separator == style.decimal:
+        raise DuffError(
+            f"--csv-decimal must differ from --csv-separator, got {style.decimal!r} for both. Pass "
+            "for example --csv-separator ';'."
+        )
     words = options["title"], options["author"]
     check = None
     if options.get("engine_check") is not None:
@@ -415,14 +416,20 @@ def data_name(data: str) -> str | None:
     return f"{Path(path).name}{separator}{table}" if separator else Path(data).name
 
 
-def say_notes(releases: Iterable[Release], dialect: Dialect, options: Mapping[str, Any]) -> None:
+def say_notes(
+    releases: Iterable[Release],
+    dialect: Dialect,
+    options: Mapping[str, Any],
+    in_table: bool = False,
+) -> None:
     """Print the notes of a call on standard error, a line each, unless it is to be quiet; and the
     mechanisms, if it is to explain them.
     """
     from duffdp._pipeline.notes import notes_about
 
     listed = list(releases)
-    say_lines(notes_about((one.facts, one.reading) for one in listed), dialect, options)
+    notes = notes_about((one.facts, one.reading) for one in listed)
+    say_lines((note.in_table() if in_table else note for note in notes), dialect, options)
     if options["explain"]:
         lines = []
         for release in listed:

@@ -105,7 +105,8 @@ def _run(planned: Any, plan: Any, output: Any, options: dict[str, Any]) -> None:
             return
         with progress(len(plan.releases)) as done:
             result = planned.run(data, ledger=output.ledger, done=done, rehearsal=output.rehearse)
-    say_notes(output.releases(result).values(), PLAN, options)
+    in_table = isinstance(output, TableOutput)
+    say_notes(output.releases(result).values(), PLAN, options, in_table)
     output.write(result)
 
 

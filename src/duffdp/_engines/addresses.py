@@ -38,7 +38,8 @@ def read_address(name: str) -> Address:
     if scheme not in SCHEMES:
         raise SourceError(
             f"duffdp reads files on this machine and tables at postgresql://, got {scheme}://. "
-            "Open it with DuckDB, Polars, Spark or ibis, and pass the frame."
+            "Download the file; in Python, open it with DuckDB, Polars, Spark or ibis and use the "
+            "frame."
         )
     if not _SCHEME.match(name):
         raise UnsupportedData(

@@ -199,15 +199,28 @@ def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
     return FileKeys(name, tuple(map(tuple, key_rows.rows())), written)
 
 
+def _one_value_each(by: tuple[str, ...], row: Row) -> tuple[str | Argument, ...]:
+    """The error about a key that has not as many values as there are columns of groups."""
+    if len(by) == 1:
+        return (
+            *(_KEYS, f" must be single values, because {by[0]!r} is one column, got {row!r:.60}. "),
+            *("Pass for example ", Argument("keys", list(row)), "."),
+        )
+    return (
+        *(f"each key must have one value for each of the {len(by)} columns of ", _BY),
+        *(f", got {row!r:.60}. For all combinations pass a list for each column: "),
+        *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
+    )
+
+
 def read_lines(path: str, parameter: str = KEYS.name) -> list[str]:
     """The lines of a file that lists public values of a parameter, without empty ones."""
     try:
         text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     except (OSError, ValueError):
         raise DuffError(
-            f"there is no file {path!r:.200} with a list of values. Text is the path of a file; "
-            "for "
-            "values themselves pass ",
+            f"there is no file {path!r:.200} with a list of values. To list values themselves, "
+            "pass ",
             *(Argument(parameter, [path[:40]]), "."),
         ) from None
     if b"\0" in text:
@@ -241,7 +254,7 @@ def read_keys(by: tuple[str, ...], keys: object) -> Keys:
     if isinstance(keys, Mapping):
         if set(keys) != set(by):
             raise DuffError(
-                *(_KEYS, " must have a list for each column of ", _BY, f", {', '.join(by)}, got "),
+                *(_KEYS, " must have a list for each column of ", _BY, f" ({', '.join(by)}), got "),
                 f"{', '.join(map(str, keys)) or 'none'}. Pass for example ",
                 *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
             )
@@ -334,9 +347,7 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
     for row in [] if simple and set(map(len, rows)) == {len(by)} else rows:
         if len(row) != len(by):
             raise DuffError(
-                *(f"each key must have one value for each of the {len(by)} columns of ", _BY),
-                *(f", got {row!r:.60}. For all combinations pass a list for each column: "),
-                *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
+                *_one_value_each(by, row),
             )
         if not all(isinstance(part, Hashable) for part in row):
             raise DuffError(

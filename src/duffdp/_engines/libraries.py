@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
 
-from duffdp.errors import DuffError, UnsupportedData, did_you_mean, quoted_names
+from duffdp.errors import Argument, DuffError, UnsupportedData, did_you_mean, quoted_names
 
 LIBRARIES = {
     "pandas",
@@ -59,4 +59,8 @@ def missing_column(name: str, columns: Iterable[str]) -> UnsupportedData:
     available = (
         f" Available columns: {quoted_names(names)}." if names else " The data have no columns."
     )
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and not set(parts).isdisjoint(names):
+        example = Argument("by", parts)
+        return UnsupportedData(f"there is no column {name!r}. Name each column: ", example, ".")
     return UnsupportedData(f"there is no column {name!r}.{did_you_mean(name, names) or available}")

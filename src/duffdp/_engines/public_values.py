@@ -65,7 +65,7 @@ def public_keys(
             if not values:
                 raise DuffError(
                     f"the keys of {name!r} must have the type of that column, {types[name]}, "
-                    f"got {value!r}. Pass keys that the column can hold."
+                    f"got {value!r}. List keys that the column can hold."
                 )
         spelled += [(values, position) for values in product(*parts)]
     if _merged([values for values, _ in spelled]):
@@ -109,8 +109,8 @@ def public_categories(
     ]
     if not spelled:
         raise UnsupportedData(
-            f"the column {column!r} has the type {dtype}, and no category is of that type. Pass "
-            f"categories that are {_plural(nw, dtype)}, or another column."
+            f"the column {column!r} has the type {dtype}, and no listed value is of that type. "
+            f"List values that are {_plural(nw, dtype)}, or use another column."
         )
     if _merged([values for values, _ in spelled]):
         raise DuffError(

@@ -151,7 +151,7 @@ def select(
         raise DuffError(
             *(
                 _UNIT,
-                f" must not name the column {unit!r} itself. Pass the column that identifies ",
+                f" must not name the column {unit!r} itself. Use the column that identifies ",
             ),
             "the person.",
         )
@@ -176,7 +176,7 @@ def select(
     for name in selection.values:
         if name in names:
             raise DuffError(
-                *(_BY, f" must not name the column {name!r} itself. Pass the columns that form "),
+                *(_BY, f" must not name the column {name!r} itself. Use the columns that form "),
                 "the groups.",
             )
     if keys is None:

@@ -87,7 +87,7 @@ def read_universe(by: tuple[str, ...], keys: object) -> KeyUniverse | None:
     if set(keys) != set(by):
         raise DuffError(
             *(Argument("keys"), " must have a list or a pattern for each column of "),
-            *(Argument("by"), f", {', '.join(by)}, got {', '.join(map(str, keys)) or 'none'}."),
+            *(Argument("by"), f" ({', '.join(by)}), got {', '.join(map(str, keys)) or 'none'}."),
         )
     parts = (keys[name] for name in by)
     listed = [part if isinstance(part, Pattern) else _listed(part) for part in parts]

@@ -27,7 +27,7 @@ from duffdp.domain import Array
 from duffdp.domain.cells import is_present
 from duffdp.domain.reading import microseconds, moments, nearest_double
 from duffdp.domain.zones import instant, reach, read_zone
-from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.errors import QUERY, Argument, DuffError, UnsupportedData
 
 MAX_CONDITION_LETTERS = 10_000  # letters
 DEEPEST = 50  # nested parentheses
@@ -45,7 +45,10 @@ _WORDS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE"}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _WHERE = Argument("where")
 _EXAMPLE = (" Pass for example ", Argument("where", "age >= 18 AND ward <> 'ER'"), ".")
-_QUERIES = " For functions, LIKE or two columns, pass a query: duffdp.Query, --sql."
+_QUERIES = (" For arithmetic, functions, LIKE or two columns, use ", Argument(QUERY), ".")
+# Signs of other languages, and what the condition has instead.
+_HABITS = {"&": "AND", "|": "OR", "!": "NOT", "^": "NOT", "~": "NOT"}
+_ARITHMETIC = ("+", "-", "*", "/", "%")
 
 
 class Compared(NamedTuple):
@@ -120,13 +123,18 @@ def read_condition(text: Any) -> Condition:
             "is refused, because it could depend on other rows.",
             *_EXAMPLE,
         )
-    if not isinstance(text, str) or not text.strip() or len(text) > MAX_CONDITION_LETTERS:
+    if not isinstance(text, str):
         raise DuffError(
-            *(
-                _WHERE,
-                f" must be text of at most {MAX_CONDITION_LETTERS} characters, got {text!r:.60}.",
-            ),
+            *(_WHERE, f" must be a condition written as in SQL, got {type(text).__name__}."),
             *_EXAMPLE,
+        )
+    if not text.strip():
+        raise DuffError(_WHERE, " must not be empty. Leave it out to use all rows.")
+    if text.lstrip()[:7].upper() == "SELECT ":
+        raise DuffError(_WHERE, " must be the condition alone, without SELECT.", *_EXAMPLE)
+    if len(text) > MAX_CONDITION_LETTERS:
+        raise DuffError(
+            _WHERE, f" must have at most {MAX_CONDITION_LETTERS:,} characters, got {len(text):,}."
         )
     return Condition(text.strip(), _Parser(text).parse())
 
@@ -161,11 +169,13 @@ class _Parser:
 
     def _expect(self, word: str) -> None:
         if not self._take(word):
-            raise self._wrong(word)
+            raise self._wrong(repr(word) if word in "()," else word)
 
-    def _wrong(self, expected: str, fix: str = "") -> DuffError:
-        shown_token = "the end" if self._kind == "end" else repr(str(self._value))
-        return DuffError(_WHERE, f" needs {expected}, got {shown_token:.60}.", *_EXAMPLE, fix)
+    def _wrong(self, expected: str, fix: tuple[str | Argument, ...] = ()) -> DuffError:
+        if self._kind == "end":
+            return DuffError(_WHERE, f" ends too early: {expected} is missing.", *_EXAMPLE, *fix)
+        shown_token = repr(str(self._value))
+        return DuffError(_WHERE, f" needs {expected}, got {shown_token:.60}.", *_EXAMPLE, *fix)
 
     def _either(self, negated: bool) -> Part:
         return self._combined(self._conjunction, "OR", negated, conjunction=negated)
@@ -233,7 +243,8 @@ class _Parser:
             if self._kind == "name":
                 raise DuffError(
                     *(_WHERE, " compares columns with fixed values, got the name of a column, "),
-                    f"{self._value:.60}. Put text in single quotes: '{self._value:.60}'.{_QUERIES}",
+                    f"{self._value:.60}. Put text in single quotes: '{self._value:.60}'.",
+                    *_QUERIES,
                 )
             raise self._wrong("a number, a 'text', TRUE or FALSE")
         value = self._value
@@ -241,14 +252,26 @@ class _Parser:
         return value
 
 
+def _unreadable(rest: str) -> DuffError:
+    """The error about a condition that cannot be parsed from here on."""
+    fix: tuple[str | Argument, ...] = _EXAMPLE
+    if rest.startswith(tuple(_HABITS)):
+        sign = re.match(r"(.)\1?", rest)
+        assert sign is not None
+        fix = (f" Write {_HABITS[rest[0]]} instead of {sign[0]}.",)
+    elif rest.startswith(("'", '"')):
+        fix = (" The quote is not closed.",)
+    elif rest.startswith(_ARITHMETIC):
+        fix = _QUERIES
+    return DuffError(_WHERE, f" cannot be parsed from {rest!r:.40} on.", *fix)
+
+
 def _tokens(text: str) -> Iterator[tuple[str, Any]]:
     at, end = 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            raise DuffError(
-                _WHERE, f" cannot be parsed from {text[at:].strip()!r:.40} on.", *_EXAMPLE
-            )
+            raise _unreadable(text[at:].strip())
         at = match.end()
         kind, token = str(match.lastgroup), match[str(match.lastgroup)]
         if kind == "number":

@@ -440,6 +440,7 @@ def comparison(
         Estimate(one.difference, one.low, one.high, one.difference is None) for one in differences
     ]
     form = number_format(estimates, first.kind, first.facts.domain, unit)
+    form = form._replace(marks=wording.marks)
     level = None if rate is None else float(1 - rate)
     return Comparison(names, groups, differences, level, is_exact, form, title, wording)
 

@@ -137,6 +137,8 @@ class Exportable:
         """Write an Excel workbook: the numbers with formats, and a sheet with the public facts
         about them, without formulas or links.
         """
+        if str(path).lower().endswith(".xls"):  # which Excel would call damaged
+            raise DuffError.about("path", str(path), "the path of an .xlsx file", "table.xlsx")
         packed = io.BytesIO()  # a file that cannot be closed would warn when it is collected
         book = load("xlsxwriter", EXTRA).Workbook(packed)
         facts = self.facts_listed()
@@ -293,8 +295,8 @@ def check_csv(separator: object, decimal: object) -> None:
         raise DuffError.about("decimal", decimal, "a point or a comma", ",")
     if decimal == separator:
         raise DuffError(
-            *(Argument("decimal", decimal), " is also the separator. Pass for example "),
-            *(Argument("separator", ";"), "."),
+            *(Argument("decimal"), f" must differ from the separator, got {decimal!r} for both. "),
+            *("Pass for example ", Argument("separator", ";"), "."),
         )
 
 

@@ -8,7 +8,6 @@ its own words.
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Iterable
 from fractions import Fraction
@@ -24,15 +23,16 @@ from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL, FoundKeys
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import duration_text, parameter_text
-from duffdp.domain import Categories, Membership
+from duffdp.domain import Categories, Digits, Grid, Membership
 from duffdp.domain.pattern import count_for_finding
-from duffdp.errors import PYTHON, Argument, Dialect, word
+from duffdp.errors import PYTHON, Argument, Dialect, Part, TextFileArgument, word
 
 LARGE_EPSILON = 10  # above, one person may change a probability more than 22,000-fold
 EVERY_GROUP = "every listed group gets a value, even without rows; spell keys as in the data"
 CHECK_FUNCTION = "duffdp.audit.check_engine"
 _NUMBERS = ("int", "float", "decimal")
 _TIMES = ("date", "datetime")
+_COARSER_TIMES = (("seconds", 1), ("minutes", 60), ("hours", 3600), ("days", 86400))
 
 
 class Reading(NamedTuple):
@@ -50,10 +50,21 @@ class Reading(NamedTuple):
 
 
 class Note(NamedTuple):
-    """One line of text, and the columns that it is about."""
+    """One line of text, the columns that it names, and those that it is about."""
 
     columns: tuple[str, ...]
-    parts: tuple[str | Argument, ...]
+    parts: tuple[Part, ...]
+    about: tuple[str, ...] = ()
+
+    def in_table(self) -> Note:
+        """The note as a table takes its advice: a step by column, here that of the first."""
+        parts = (
+            Argument(part.name, {self.about[0]: part.value})
+            if isinstance(part, Argument) and part.name == "step" and self.about
+            else part
+            for part in self.parts
+        )
+        return self._replace(parts=tuple(parts))
 
     def worded(self, dialect: Dialect = PYTHON) -> str:
         """The line in the words of one place."""
@@ -65,7 +76,7 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     """The notes of releases that are made together, each once."""
     listed = list(releases)
     epsilon = sum((facts.loss.epsilon for facts, _ in listed), Fraction(0))
-    lines: dict[tuple[str | Argument, ...], dict[str, None]] = {
+    lines: dict[tuple[Part, ...], dict[str, None]] = {
         note.parts: {} for note in about_large_epsilon(epsilon)
     }
     if any(facts.by and facts.found is None for facts, _ in listed):
@@ -84,13 +95,16 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
             ] = {}
     for facts, reading in listed:
         for parts in _about_values(facts, reading or Reading()):
-            named = lines.setdefault(parts, {})
-            if facts.column is not None and len(listed) > 1:
-                named[facts.column] = None
-    return [Note(tuple(columns), parts) for parts, columns in lines.items()]
+            about = lines.setdefault(parts, {})
+            if facts.column is not None:
+                about[facts.column] = None
+    return [
+        Note(tuple(about) if len(listed) > 1 else (), parts, tuple(about))
+        for parts, about in lines.items()
+    ]
 
 
-def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
+def _about_people(listed: list[Facts]) -> Iterable[tuple[Part, ...]]:
     """In how many groups a person counts, and which rows intervals are about."""
     people = [facts for facts in listed if facts.unit.kind == "person"]
     units = [facts.unit for facts in people]
@@ -127,9 +141,12 @@ def rows_of_people(units: Iterable[PrivacyUnit]) -> str:
     return f"at most {rows} per person" + (f" in each of at most {groups} groups" if groups else "")
 
 
-def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argument, ...]]:
+def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
     """The lines about the values of one release."""
     domain = facts.domain
+    if facts.unit.kind == "edge":
+        yield ("rows that are not pairs of whole numbers are ignored",)
+        return
     if isinstance(domain, Categories):
         yield ("values that are not listed are ignored; spell them as in the data",)
     elif isinstance(domain, Membership) and isinstance(domain.members, Categories):
@@ -143,10 +160,31 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
     elif reading.text is not None and domain.kind in _TIMES:
         layout, *change = about_dates(reading.text)
         yield (f"values that are not dates are ignored; {layout}", *change)
-    step = getattr(domain, "step", None)  # categories and digits have none
-    if reading.default_step and step is not None:
-        text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
-        yield (f"answers are in steps of {text}; ", Argument("step"), " changes it")
+    if reading.default_step and isinstance(domain, Grid) and not isinstance(domain, Digits):
+        yield _about_step(domain)
+
+
+def _about_step(grid: Grid) -> tuple[Part, ...]:
+    """The step that nobody chose, and another one to type."""
+    other: float
+    if grid.kind == "date":
+        rounding, purpose, other = "days", "weeks", 7
+    elif grid.kind == "datetime":
+        rounding = f"steps of {duration_text(grid.step)}"
+        seconds = grid.step.total_seconds()
+        purpose, other = next(
+            (pair for pair in _COARSER_TIMES if seconds < pair[1]), ("hours", 3600)
+        )
+    elif grid.step < 1:
+        coarser = 1000 * Fraction(str(grid.step))
+        rounding, purpose = f"steps of {parameter_text(grid.step)}", "coarser steps"
+        other = int(coarser) if coarser.denominator == 1 else float(coarser)
+    elif grid.exact_unit == grid.step == 1:
+        rounding, purpose, other = "whole numbers", "decimals", 0.1
+    else:
+        rounding, purpose = f"steps of {parameter_text(grid.step)}", "finer steps"
+        other = 0.1 if grid.step == 1 else 1
+    return f"answers are rounded to {rounding}; for {purpose}, pass ", Argument("step", other)
 
 
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
@@ -186,8 +224,12 @@ def about_header(data: Any) -> list[Note]:
     if form is not None and not form.lists_columns:
         return []
     line = "row" if form is not None and form.part else "line"
-    text = f"{line} {rules_of(data).skip_rows + 1} names the columns; "
-    return [Note((), (text, Argument("skip_rows"), " skips titles above it"))]
+    skipped = rules_of(data).skip_rows
+    text = f"{line} {skipped + 1} names the columns"
+    if skipped:  # the caller knows of titles
+        return [Note((), (text,))]
+    fix = "; if a title is above it, use ", TextFileArgument("skip_rows", 1)
+    return [Note((), (text, *fix))]
 
 
 def _is_text_path(data: Any) -> bool:
@@ -199,7 +241,7 @@ def _is_text_path(data: Any) -> bool:
     return form is not None and form.is_text
 
 
-def about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
+def about_marks(rules: FieldRules) -> tuple[Part, ...]:
     """The notation of numbers, and the treatment of marks between thousands."""
     decimal, thousands = rules.decimal, rules.thousands
     if thousands is not None:
@@ -207,15 +249,21 @@ def about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
     if decimal == DECIMAL.default:  # where a point between thousands is the trap
         return (
             "numbers are read as 1280.50, and 1.280 as 1.28; 1280,50 and 1,280.50 are ignored; ",
-            *(Argument("decimal"), " and ", Argument("thousands"), " change it"),
+            *("use ", TextFileArgument("decimal", ","), " or "),
+            *(TextFileArgument("thousands", ","), " to read them"),
         )
     return (
         f"numbers are read as 1280{decimal}50; 1.280{decimal}50 and 1 280{decimal}50 are ignored; ",
-        *(Argument("thousands", "."), " or ", Argument("thousands", " "), " reads them"),
+        *("use ", TextFileArgument("thousands", "."), " or ", TextFileArgument("thousands", " ")),
+        " to read them",
     )
 
 
-def about_dates(rules: FieldRules) -> tuple[str | Argument, ...]:
+def about_dates(rules: FieldRules) -> tuple[Part, ...]:
     """The layout of dates."""
     layout = rules.date_format or "2024-12-31"
-    return (f"dates are read as {layout}, ", Argument("date_format"), " changes it")
+    other = "%d.%m.%Y" if rules.date_format is None else "%Y-%m-%d"
+    return (
+        f"dates are read as {layout}; use ",
+        *(TextFileArgument("date_format", other), " for another layout"),
+    )

@@ -22,6 +22,7 @@ from duffdp.statistics.program import NumberKind
 
 TOO_FEW = "too few to tell"  # instead of an interval that is the whole range
 PERCENT = "%"
+ENGLISH_MARKS = (",", ".")  # between thousands, before decimals
 _ERROR_DIGITS = 2  # of the typical error
 _FINE, _COARSE = 1e-6, 1e-3  # shares of the range
 _SHARE_DECIMALS = 4  # of a share without an interval
@@ -30,13 +31,15 @@ _MAX_DECIMALS = 15  # more than doubles have
 
 
 class NumberFormat(NamedTuple):
-    """Format of the numbers of one column: decimals (below 0: tens, hundreds), and a unit behind
-    them. Without decimals, numbers are written as they are.
+    """Format of the numbers of one column: decimals (below 0: tens, hundreds), a unit behind them,
+    and the marks between thousands and before decimals. Without decimals, numbers are written as
+    they are.
     """
 
     decimals: int | None = None
     unit: str = ""
     rounding: str = ROUND_HALF_EVEN
+    marks: tuple[str, str] = ENGLISH_MARKS
 
     def with_ends(self) -> tuple[NumberFormat, NumberFormat, NumberFormat]:
         """The formats of a value and of both ends of its interval."""
@@ -59,8 +62,13 @@ class NumberFormat(NamedTuple):
     def text(self, value: Any, rounding: str | None = None) -> str:
         """The value as text, without its unit."""
         if self.decimals is None or not _is_number(value) or not math.isfinite(value):
-            return as_text(value)
-        return f"{self._rounded(value, rounding or self.rounding) + 0:,f}"
+            text = as_text(value)
+        else:
+            text = f"{self._rounded(value, rounding or self.rounding) + 0:,f}"
+        if self.marks == ENGLISH_MARKS or not _is_number(value):
+            return text
+        thousands, decimal = self.marks
+        return text.translate({ord(","): thousands, ord("."): decimal})
 
     @property
     def excel(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +15,7 @@ from duffdp._pipeline.export import EXTRA
 from duffdp._pipeline.number_text import PERCENT
 from duffdp._text import visible
 from duffdp.domain import Grid
+from duffdp.errors import DuffError
 
 _MAX_PLOT_LABEL = 28  # letters
 _MAX_AXIS_LABEL = 60
@@ -43,6 +45,16 @@ def new_axes(columns: int, rows: int) -> list[Any]:
         layout="constrained",
     )
     return list(axes[0])
+
+
+def _axes(ax: Any, rows: int) -> Any:
+    """The axes of the caller, or new ones."""
+    if isinstance(ax, str | os.PathLike):
+        raise DuffError(
+            f"ax must be axes of matplotlib, got {os.fspath(ax)!r:.60}. To save the picture, call "
+            'plot().figure.savefig("picture.png").'
+        )
+    return new_axes(1, rows)[0] if ax is None else ax
 
 
 def draw_series(series: PlotSeries, axes: Any) -> Any:
@@ -91,12 +103,12 @@ def draw_groups(
         labels = [f"{group}: {name}" if group else name for group in groups for name in names]
     muted = [estimate.too_few for estimate in estimates]
     series = PlotSeries(title, labels, estimates, muted)
-    return draw_series(series, ax or new_axes(1, len(labels))[0])
+    return draw_series(series, _axes(ax, len(labels)))
 
 
 def draw_distributions(name: str, groups: list[str], distributions: Sequence[Any], ax: Any) -> Any:
     """Draw the distributions of groups on the same axes."""
-    axes = ax or new_axes(1, 12)[0]
+    axes = _axes(ax, 12)
     for group, distribution in zip(groups, distributions, strict=True):
         distribution.plot(axes, label=group)
     scale = axes.get_xlabel()

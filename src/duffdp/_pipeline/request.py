@@ -380,14 +380,21 @@ def grid_from_bounds(
     """
     if isinstance(bounds, Ordered):
         if step is not None:
-            description = (
-                "a grid, which has its step" if isinstance(bounds, Grid) else f"{bounds!r}"
-            )
+            if isinstance(bounds, Digits):
+                raise BoundsError(
+                    *(Argument("digits", bounds.digits), " has no step, got "),
+                    *(Argument("step", step), ". Leave it out."),
+                )
             raise BoundsError(
-                *(Argument("bounds"), f" are {description}, got "),
+                *(Argument("bounds"), " are a grid, which has its step, got "),
                 *(Argument("step", step), " as well. Leave it out."),
             )
         return bounds
+    if isinstance(bounds, Categories):
+        raise BoundsError(
+            *(Argument("bounds"), " must be a pair (lower, upper), got categories. Modes, shares "),
+            *("and histograms take them as ", Argument("categories"), "."),
+        )
     try:
         lower, upper = bounds
     except (TypeError, ValueError):

@@ -167,6 +167,11 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
             twice = [name for name in names[: len(positional)] if name in options]
             if twice and DATA.name in allowed:
                 raise TypeError(f"{function.__name__} takes the table by name: pass data=...")
+            if len(positional) > len(names) and {"x", "y"} <= set(names):
+                raise TypeError(
+                    f'{function.__name__} takes the columns first and the table by name: pass "x", '
+                    '"y", data=...'
+                )
             if len(positional) == len(names) + 1 and "column" in allowed - options.keys():
                 raise TypeError(
                     f"{function.__name__} takes the column by name: pass column={positional[-1]!r}"

@@ -302,6 +302,7 @@ class Table(Exportable):
                 unit = "" if counts else self.wording.shown_in.get(name, "")
                 default_step = release.has_default_step
                 form = number_format(estimates, part.kind, release.domain, unit, default_step)
+                form = form._replace(marks=self.wording.marks)
                 label = part.name if len(parts) > 1 else ""
                 columns.append(ShownColumn(name, shown, label, part.kind, form, estimates))
         return columns
@@ -690,7 +691,7 @@ class Table(Exportable):
     def notes(self) -> list[str]:
         """Lines about the call that notebooks show below the table; the same for all data."""
         parts = [(one.facts, one.reading) for one in self.releases.values()]
-        return [note.worded() for note in notes_about(parts)]
+        return [note.in_table().worded() for note in notes_about(parts)]
 
     def _caption(self) -> str:
         names = ", ".join(map(self.wording.name, self.by))

@@ -61,7 +61,8 @@ def typed_values(column: str, dtype: object, texts: Iterable[Any]) -> list[Any]:
             values.append(read(value) if isinstance(value, str) else value)
         except (ValueError, KeyError):
             raise DuffError(
-                f"the column {column!r} has the type {dtype}, but {value!r} is not such a value."
+                f"the column {column!r} has the type {dtype}, got {value!r:.60}. List values that "
+                "the column can hold."
             ) from None
     return values
 

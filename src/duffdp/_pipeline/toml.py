@@ -99,8 +99,7 @@ def _parse(
     try:
         entries = dict(documented_options(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        hint = 'Put text in double quotes, as in source = "people.csv".'
-        raise DuffError(f"the plan {name} is not TOML: {error}. {hint}") from None
+        raise DuffError(f"the plan {name} is not TOML: {error}. {_toml_hint(error)}") from None
     for word, content in OTHER_KIND.items():
         if word in entries and word not in allowed:
             raise DuffError(f"the plan {name} {content}")
@@ -112,8 +111,8 @@ def _parse(
     for name in TEXT_FIELDS:
         content = entries.get(name, name)
         if not isinstance(content, str) or not content:
-            hint = _SOURCE_HINT if isinstance(content, dict) else ""
-            raise DuffError(f"{name} must be text, got {content!r}.{hint}")
+            hint = _SOURCE_HINT if isinstance(content, dict) else " Put it in double quotes."
+            raise DuffError(f"{name} must be text, got {content!r:.60}.{hint}")
     for name in ("source", "ledger"):
         if name in entries and entries[name] != PIPE and not ADDRESS.match(entries[name]):
             entries[name] = str(folder / entries[name])
@@ -123,6 +122,13 @@ def _parse(
     if SQL_KEY in entries:
         entries["source"] = Query(entries["source"], entries.pop(SQL_KEY))
     return entries
+
+
+def _toml_hint(error: Exception) -> str:
+    """The usual reason for text that is not TOML."""
+    if "overwrite" in str(error) or "twice" in str(error):
+        return "Write each key once."
+    return 'Put text in double quotes, as in source = "people.csv".'
 
 
 def _with_keys(release: Any, folder: Path) -> Any:
@@ -159,5 +165,10 @@ def refuse_unknown(entries: Iterable[str], names: Iterable[str], where: str) -> 
     allowed = list(names)
     for name in entries:
         if name not in allowed:
-            hint = did_you_mean(name, allowed) or f" Known are {', '.join(allowed)}."
+            known = (
+                f" Known are {', '.join(allowed)}."
+                if allowed
+                else " There is nothing that it could name: leave it out."
+            )
+            hint = did_you_mean(name, allowed) or known
             raise DuffError(f"{where} has an unknown entry {name!r}.{hint}")

@@ -6,6 +6,7 @@ with other words is the same release.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from duffdp.errors import Argument, DuffError
 
 ALL = "all"  # instead of a key, where the groups of its column are combined
 TO = "to"  # between the ends of an interval
+SAMPLE = "1,234.5"  # a number as it is written without other words
+_SAMPLE = re.compile("1(.?)234([.,])5")
 ENDS = ("_low", "_high")
 
 
@@ -60,6 +63,13 @@ class Wording(NamedTuple):
     def to(self) -> str:
         """The word between the ends of an interval."""
         return self.name(TO)
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        """The marks between thousands and before decimals."""
+        sample = _SAMPLE.fullmatch(self.name(SAMPLE))
+        assert sample is not None
+        return sample[1], sample[2]
 
     def to_dict(self) -> dict[str, Any]:
         """Its parts that are not empty, as types that JSON has."""
@@ -137,7 +147,14 @@ def check_wording(
     which may list more than the keys.
     """
     plain_names = (*dict.fromkeys((*by, *columns, *measures)), TOO_SMALL, ALL, TO, TOO_FEW)
-    refuse_unknown(wording.names, plain_names, "names")
+    refuse_unknown(wording.names, (*plain_names, SAMPLE), "names")
+    sample = _SAMPLE.fullmatch(wording.name(SAMPLE))
+    if sample is None or sample[1].isalnum() or sample[1] == sample[2]:
+        raise DuffError(
+            *(Argument("names"), f" must write {SAMPLE} with other marks, got "),
+            f"{wording.name(SAMPLE)!r:.40}. Pass for example ",
+            *(Argument("names", {SAMPLE: "1.234,5"}), "."),
+        )
     named = [wording.name(column).casefold() for column in (*by, *columns, TOO_SMALL)]
     for name in named:
         if named.count(name) > 1:

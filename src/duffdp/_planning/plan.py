@@ -54,6 +54,9 @@ class Cost:
         return self.remaining is None or self.epsilon <= self.remaining
 
 
+_EXAMPLE = {"statistic": "median", "column": "age", "bounds": (0, 120)}
+
+
 class Plan:
     """Several releases from one source that share one epsilon; all are charged or none.
 
@@ -123,8 +126,9 @@ class Plan:
         if not listed or not all(isinstance(entry, Mapping) for entry in listed):
             raise DuffError(
                 "a plan must be a list of releases, each with statistic, column and bounds or "
-                "categories. "
-                'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
+                "categories. Pass for example ",
+                Argument("releases", [_EXAMPLE]),
+                ".",
             )
         shared = {
             "where": where,
@@ -309,7 +313,11 @@ def _request(
     shared: Mapping[str, Any], words: Mapping[str, Any], epsilon: Fraction
 ) -> ReleaseRequest:
     """One release of a plan, from its own words and those for all releases."""
-    spec = statistic_spec(words.get("statistic"))
+    if "statistic" not in words:
+        raise DuffError(
+            "statistic is missing. Pass for example ", Argument("statistic", "median"), "."
+        )
+    spec = statistic_spec(words["statistic"])
     allowed = [option.name for option in ((MECHANISM,) if spec.of_graphs else RELEASE_OPTIONS)]
     if spec.of_pairs:
         allowed.remove("column")

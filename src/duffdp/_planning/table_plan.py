@@ -381,7 +381,8 @@ class TablePlan:
         """The table's cost. If data are passed, the names and types of their columns are checked
         too; no row is read.
         """
-        return self.plan.check(data, ledger=ledger)
+        cost = self.plan.check(data, ledger=ledger)
+        return replace(cost, notes=tuple(note.in_table() for note in cost.notes))
 
     def run(
         self,
@@ -482,7 +483,12 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """All sets of columns that groups can be taken together by, but for all columns themselves."""
     if not 0 < len(by) <= MOST_WITH_MARGINS:
         raise DuffError(
-            f"total needs groups by one or two columns, got {len(by)} columns of by. ",
+            *(
+                Argument("total"),
+                " needs one or two columns in ",
+                Argument("by"),
+                f", got {len(by)}. ",
+            ),
             *("Pass ", Argument("total", False), "."),
         )
     sizes = reversed(range(len(by)))
@@ -511,7 +517,10 @@ def _weights(
         try:
             shares[name] = WEIGHT.read(weight)
         except DuffError as error:
-            raise error.prefixed(f"{name}: ") from None
+            raise DuffError(
+                *(Argument("weights"), f" of {name!r} must be {error.rule}, got {weight!r:.40}. "),
+                *("Pass for example ", Argument("weights", {name: 2}), "."),
+            ) from None
     return shares
 
 
@@ -639,8 +648,8 @@ def _drawn_releases(
     if not isinstance(statistics, Mapping):
         raise DuffError(
             "statistics must be a mapping from columns to statistics, got "
-            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}, or {{}} for '
-            "counts alone."
+            f"{statistics!r:.60}. Pass for example ",
+            *(Argument("statistics", {"age": ["median", "mean"]}), ", or none for counts alone."),
         )
     cells_of: dict[str, list[_Cell]] = {}
     place = 1  # the count is first
@@ -834,7 +843,8 @@ def _cells_of_column(column: object, requested: object, first: int) -> list[_Cel
     cells = [_cell(column, item, first + i) for i, item in enumerate(listed)]
     if not cells:
         raise DuffError(
-            f'the column {column!r} of the table has no statistic. Pass for example "median".'
+            f"the column {column!r} of the table has no statistic. Pass for example ",
+            *(Argument("statistics", {column: "median"}), "."),
         )
     return cells
 
@@ -845,8 +855,12 @@ def _cell(column: str, item: object, place: int) -> _Cell:
     if is_number and (isinstance(item, list) or plain_number(item) is not None):
         try:
             qs = tuple(map(Q.read, item if isinstance(item, list) else [item]))
-        except DuffError as error:
-            raise error.prefixed(f"the column {column!r} of the table: ") from None
+        except DuffError:
+            raise DuffError(
+                f"the column {column!r} of the table: a number is a quantile and must be from 0 to "
+                f"1, got {item!r:.40}. Pass for example ",
+                *(Argument("statistics", {column: 0.25}), "."),
+            ) from None
         name = share_text(qs[0]) if len(qs) == 1 else "quantiles"
         words: dict[str, Any] = {"statistic": "quantile", "q": list(qs)}
         return _Cell(place, f"{column}_{name}", column, words, qs, is_number=True)
@@ -920,6 +934,7 @@ def _public_set(
             *(f"{pair!r:.60}. Pass for example ", Argument("bounds", {column: (0, 120)}), "."),
         )
     need: tuple[str, ...] = ()
+    counted = False
     if spec.outputs == "grid":
         chosen_set, need = bounded, ("bounds",)
     elif spec.outputs == "grid or categories":
@@ -927,6 +942,14 @@ def _public_set(
     else:
         counted = spec.outputs == "own or categories" and "bins" not in cell.words
         chosen_set = listed if counted else {}
+    own = [one for one in spec.parameters if one.name in ("values", "between", "bins")]
+    if own and not chosen_set and not {"categories", *(one.name for one in own)} & set(cell.words):
+        names = " or ".join([*(one.name for one in own), *(["categories"] if counted else [])])
+        example = {"statistic": spec.name, own[0].name: own[0].example}
+        raise DuffError(
+            f"{cell.name}: {spec.name} needs {names}. Pass for example ",
+            *(Argument("statistics", {column: example}), "."),
+        )
     if need and not any(name in chosen_set or name in cell.words for name in need):
         raise BoundsError(
             f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing. They "

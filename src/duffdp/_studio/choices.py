@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from duffdp._parameters import (
+    BOUNDS,
     EPSILON,
     LEDGER,
     RELEASE_OPTIONS,
@@ -15,6 +17,7 @@ from duffdp._parameters import (
 )
 from duffdp._studio.folder import ColumnType
 from duffdp._text import comma_list, value
+from duffdp.errors import QUERY
 from duffdp.statistics.registry import REGISTRY, SUMMARIES
 from duffdp.statistics.spec import StatisticSpec
 
@@ -71,20 +74,43 @@ CHOICES = {
 class FormDialect:
     """The notation of the studio's form in errors: fields by their labels."""
 
+    def sentence(self, text: str) -> str:
+        """The text with the verb for fields: values are typed, not passed."""
+        return _PASS.sub(lambda verb: "Type" if verb[0] == "Pass" else "type", text)
+
     def mention(self, name: str) -> str:
         """The label of the field, or the name of what has no field."""
-        return _LABELS.get(name, name)
+        if name == BOUNDS.name:
+            return "“From” and “To”"
+        if name == QUERY:
+            return "sql of the downloaded plan.toml"
+        return f"“{_LABELS[name]}”" if name in _LABELS else name
 
     def assignment(self, name: str, value: object) -> str:
-        """The label with what to type there."""
+        """What to type, and the label of the field."""
         if isinstance(value, Mapping) and name == TYPES.name:
-            return (
-                f"{self.mention(name)}: {', '.join(f'{k} = {part}' for k, part in value.items())}"
-            )
+            lines = ", ".join(f"{column} = {part}" for column, part in value.items())
+            return f"{lines} under {self.mention(name)}"
         if isinstance(value, Mapping):  # by column
             ((column, value),) = value.items()
-            return f"{self.mention(name)} of {column}: {_typed(value)}"
-        return f"{self.mention(name)}: {_typed(value)}"
+            return f"{self.assignment(name, value)} of {column}"
+        if name == BOUNDS.name and isinstance(value, list | tuple):
+            return f"{' and '.join(map(str, value))} under {self.mention(name)}"
+        return f"{_typed(value)} under {self.mention(name)}"
+
+    def text_file(self, name: str, value: object) -> str:
+        """What to choose, and the label of the field."""
+        return self.assignment(name, _MARKS.get(str(value), value))
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter, unless it begins with a name."""
+    word = text.partition(" ")[0]
+    return f"{text[0].upper()}{text[1:]}" if word.isalpha() and word != "duffdp" else text
+
+
+_MARKS = {".": "a point", ",": "a comma", " ": "a space"}
+_PASS = re.compile(r"\b[Pp]ass\b")
 
 
 def _typed(value: object) -> str:

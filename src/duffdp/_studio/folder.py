@@ -154,12 +154,12 @@ def _without_secret(address: str) -> str:
     """The address of a table of a server; one with a password is refused, because plans and pages
     show it.
     """
+    read_address(address)
     if has_password(address):
         raise DuffError(
             "the address must not contain a password, because plans show it. Put the password "
             "into PGPASSWORD or ~/.pgpass."
         )
-    read_address(address)
     return address
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
-from duffdp._studio.choices import CHOICES, FORM, placeholder, read_text
+from duffdp._parameters import EPSILON
+from duffdp._studio.choices import CHOICES, placeholder, read_text
 from duffdp._studio.folder import TABLE_SEPARATOR, is_text
 from duffdp._text import value, visible
 from duffdp.errors import DuffError
@@ -192,11 +193,17 @@ class StudioForm:
         """The first look, in the words of `profile`: bounds and groups as far as they are typed."""
         if not self.source:
             raise FieldError("source", "no file is chosen. Choose a file in the folder.")
-        words: dict[str, Any] = {
-            "epsilon": number_in(
-                "profile_epsilon", self.profile_epsilon, "epsilon of the first look"
-            )
-        }
+        label = "epsilon of the first look"
+        epsilon = number_in("profile_epsilon", self.profile_epsilon, label)
+        try:
+            EPSILON.read(epsilon)
+        except DuffError:
+            raise FieldError(
+                "profile_epsilon",
+                f"{label} must be {EPSILON.rule}, got {self.profile_epsilon}. Type for example "
+                "0.5.",
+            ) from None
+        words: dict[str, Any] = {"epsilon": epsilon}
         bounds = {column.name: _bounds(i, column) for i, column in enumerate(self.columns)}
         if bounds := {name: pair for name, pair in bounds.items() if pair is not None}:
             words["bounds"] = bounds
@@ -352,14 +359,31 @@ def number_in(name: str, text: str, label: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise FieldError(name, f"{label} must be a number, got {visible(text)!r:.40}.") from None
+        example = _with_point(text) or "Type a number, such as 2."
+        raise FieldError(
+            name, f"{label} must be a number, got {visible(text)!r:.40}. {example}"
+        ) from None
+
+
+def _with_point(text: str) -> str:
+    """The advice about a number with a decimal comma; empty for other text."""
+    whole, comma, digits = text.partition(",")
+    is_number = bool(comma) and whole.lstrip("+-").isdecimal() and digits.isdecimal()
+    return f"Type {whole}.{digits} with a point." if is_number else ""
 
 
 def _read(name: str, text: str, column: ColumnFields) -> Any:
     try:
         return value(text)
-    except DuffError as error:
-        raise FieldError(name, visible(f"{column.name}: {error}")[:200]) from None
+    except DuffError:
+        label = {"lower": "From", "upper": "To", "step": "Step"}[name.partition(".")[0]]
+        fix = _with_point(text) or "Type a number, or a date such as 2024-12-31."
+        got = visible(text)
+        raise FieldError(
+            name,
+            f"“{label}” of {visible(column.name)!r:.60} must be a number or a date, got "
+            f"{got!r:.40}. {fix}",
+        ) from None
 
 
 def _bounds(i: int, column: ColumnFields) -> Any:
@@ -383,6 +407,21 @@ def _categories(i: int, column: ColumnFields) -> Any:
     return _lines(column.categories) or None
 
 
+def _quantiles(field: str, numbers: list[Any]) -> list[Any]:
+    """Different numbers from 0 to 1."""
+    example = "Type for example 0.25, 0.75."
+    if not numbers:
+        raise FieldError(field, f"the quantiles are missing. {example}")
+    for number in numbers:
+        if not isinstance(number, int | float) or not 0 <= number <= 1:
+            raise FieldError(
+                field, f"each quantile must be a number from 0 to 1, got {number}. {example}"
+            )
+    if len(set(numbers)) < len(numbers):
+        raise FieldError(field, "a quantile is listed twice. List each once.")
+    return numbers
+
+
 def _statistics(i: int, column: ColumnFields) -> list[Any]:
     """The requested statistics of one column, in the words of a table."""
     statistics: list[Any] = []
@@ -400,14 +439,13 @@ def _statistics(i: int, column: ColumnFields) -> list[Any]:
             if text:
                 try:
                     words[parameter.name] = read_text(parameter, text)
-                except DuffError as error:
-                    raise FieldError(at, visible(error.worded(FORM))[:200]) from None
+                except DuffError:
+                    got, example = visible(text), placeholder(parameter)
+                    raise FieldError(
+                        at, f"“{parameter.label}” must look like {example}, got {got!r:.40}."
+                    ) from None
         if name == "quantile":  # numbers are quantiles, drawn together if there are several
-            if not words:
-                raise FieldError(
-                    f"quantile.q.{i}", "the quantiles are missing. Type for example 0.25, 0.75."
-                )
-            statistics += words["q"]
+            statistics += _quantiles(f"quantile.q.{i}", words.get("q", []))
         else:
             statistics.append({"statistic": name, **words} if words else name)
     return statistics

@@ -22,7 +22,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._planning.plan import Cost
 from duffdp._planning.table_plan import TablePlan
-from duffdp._studio.choices import FORM
+from duffdp._studio.choices import FORM, sentence
 from duffdp._studio.folder import Folder
 from duffdp._studio.form import StudioForm
 from duffdp._studio.guard import secret
@@ -239,9 +239,9 @@ class ReleaseJobs:
             job.release(self._folder)
             job.state = "made"
         except DuffError as error:
-            self._fail(job, visible(error.worded(FORM)), error)
+            self._fail(job, visible(sentence(error.worded(FORM))), error)
         except Exception as error:  # its message might quote data
-            self._fail(job, f"something unexpected went wrong ({type(error).__name__}).", error)
+            self._fail(job, f"Something unexpected went wrong ({type(error).__name__}).", error)
 
     @staticmethod
     def _fail(job: ReleaseJob, message: str, error: Exception) -> None:

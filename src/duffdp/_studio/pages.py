@@ -25,6 +25,7 @@ from starlette.responses import (
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
+from duffdp._studio.choices import FORM, sentence
 from duffdp._studio.jobs import ReleaseJob
 from duffdp._studio.state import StudioState
 from duffdp._text import visible
@@ -186,7 +187,8 @@ class Pages:
 
 
 async def _user_error(request: Request, error: Exception) -> Response:
-    return _error_page(request, str(error), 400)
+    text = sentence(error.worded(FORM)) if isinstance(error, DuffError) else str(error)
+    return _error_page(request, text, 400)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

@@ -16,6 +16,7 @@ from duffdp._pipeline.text_values import typed_values
 from duffdp._pipeline.toml import FIELDS
 from duffdp._planning.profile import ProfilePlan
 from duffdp._planning.table_plan import TablePlan
+from duffdp._studio.choices import FORM
 from duffdp._studio.folder import ColumnType, Folder
 from duffdp._studio.form import FieldError, StudioForm, number_in
 from duffdp.errors import DuffError
@@ -35,16 +36,31 @@ class FormBudget(NamedTuple):
 
 def form_budget(form: StudioForm, folder: Folder, create: bool = False) -> FormBudget:
     """The budget that a form names; `create` makes a missing ledger."""
-    path = folder.inside(_ledger_name(form))
+    try:
+        path = folder.inside(_ledger_name(form))
+    except FieldError:
+        raise
+    except DuffError:
+        raise FieldError(
+            "ledger",
+            "the budget file cannot be found in the folder where the studio was started. Type a "
+            "name in that folder, such as budget.db.",
+        ) from None
     dataset = form.dataset or None
     if path.exists():
-        ledger = Ledger(path, dataset=dataset)
+        try:
+            ledger = Ledger(path, dataset=dataset)
+        except DuffError as error:
+            raise FieldError("ledger", error.worded(FORM)) from None
         return FormBudget(ledger, ledger.remaining_exactly(), EPSILON.read(ledger.epsilon))
     typed = number_in("budget", form.budget, "the total budget")
     try:
         total = EPSILON.read(typed)
     except DuffError as error:
-        raise FieldError("budget", str(error)) from None
+        rule = error.rule or EPSILON.rule
+        raise FieldError(
+            "budget", f"the total budget must be {rule}, got {form.budget}. Type for example 3."
+        ) from None
     if not path.parent.is_dir():
         raise FieldError(
             "ledger", "the folder of the budget file does not exist. Type for example budget.db."

@@ -12,18 +12,19 @@ import numpy as np
 
 from duffdp._engines.addresses import ADDRESS
 from duffdp._engines.files.text_file import TextFile
+from duffdp._engines.libraries import missing_column
 from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._planning.synthetic import SHAPES
 from duffdp._planning.table_plan import TablePlan
 from duffdp._studio import charts
-from duffdp._studio.choices import CHOICES, FORM, placeholder
+from duffdp._studio.choices import CHOICES, FORM, placeholder, sentence
 from duffdp._studio.folder import TABLE_SEPARATOR, ColumnType, Folder, is_text
 from duffdp._studio.form import ROWS, ColumnFields, FieldError, GroupFields, Pairs, StudioForm
 from duffdp._studio.jobs import ReleaseJob, ReleaseJobs
 from duffdp._studio.plan_text import form_budget, plan_text, python_text, table_plan
 from duffdp._studio.previews import EMPTY_PREVIEW, PreviewCache
 from duffdp.domain import Floats
-from duffdp.errors import DuffError, did_you_mean
+from duffdp.errors import Argument, DuffError, did_you_mean
 from duffdp.report.formats import rounded
 from duffdp.report.sentences import attacker_accuracy, odds
 
@@ -86,7 +87,7 @@ class StudioState:
         try:
             columns = self._columns_of(form)
         except DuffError as error:
-            problem, columns = problem or _problem(error, "source"), {}
+            problem, columns = problem or _problem(error, form, "source"), {}
             if ADDRESS.match(form.source):  # which may hold a password
                 form = replace(form, source="")
         outcome = self._outcome(form, simulate=False)
@@ -214,6 +215,10 @@ class StudioState:
                         f"the file has no column {name!r:.60}.{did_you_mean(name, columns)} "
                         "Remove it from the table."
                     )
+            where = plan.plan.releases[0].selection.where
+            for name in () if where is None or not columns else where.columns:
+                if name not in columns:
+                    raise FieldError("where", str(missing_column(name, columns)))
             remaining = float(form_budget(form, self._folder).remaining)
             with self._lock:
                 preview = self._previews.preview(
@@ -231,7 +236,7 @@ class StudioState:
                 "epsilon": rounded(total),
             }
         except DuffError as error:
-            return _no_outcome(error)
+            return _no_outcome(error, form)
 
     def _budget(self, form: StudioForm, cost: float) -> BudgetView:
         ledger, exact_remaining, exact_total = form_budget(form, self._folder)
@@ -280,7 +285,8 @@ def _notes(form: StudioForm, plan: TablePlan) -> list[str]:
     facts = [
         request.facts(request.plan, request.domain, True, None) for request in plan.plan.releases
     ]
-    return [note.worded(FORM) for note in notes_about((fact, Reading(rules)) for fact in facts)]
+    notes = notes_about((fact, Reading(rules)) for fact in facts)
+    return [note.in_table().worded(FORM) for note in notes]
 
 
 def _odds(form: StudioForm, epsilon: float) -> dict[str, str]:
@@ -298,10 +304,10 @@ def _odds(form: StudioForm, epsilon: float) -> dict[str, str]:
     }
 
 
-def _no_outcome(error: DuffError) -> dict[str, Any]:
+def _no_outcome(error: DuffError, form: StudioForm | None = None) -> dict[str, Any]:
     """The values of a page that has no preview, and why."""
     return {
-        "problem": _problem(error),
+        "problem": _problem(error, form),
         "preview": EMPTY_PREVIEW,
         "odds": None,
         "notes": [],
@@ -312,10 +318,26 @@ def _no_outcome(error: DuffError) -> dict[str, Any]:
     }
 
 
-def _problem(error: DuffError, field: str = "") -> dict[str, str]:
+def _problem(error: DuffError, form: StudioForm | None = None, field: str = "") -> dict[str, str]:
     """The message of an error, and the field that it is about."""
     if isinstance(error, FieldError):
         field = error.field
-    elif error.parameter in StudioForm.__dataclass_fields__:
-        field = error.parameter or field
-    return {"text": error.worded(FORM), "field": field}
+    else:
+        names = [part.name for part in error.parts if isinstance(part, Argument)]
+        fields = (_field(name, error, form) for name in filter(None, (error.parameter, *names)))
+        field = next(filter(None, fields), field)
+    return {"text": sentence(error.worded(FORM)), "field": field}
+
+
+def _field(name: str, error: DuffError, form: StudioForm | None) -> str:
+    """The field of a parameter; that of a column if the error names one of its numbers first."""
+    if name in StudioForm.__dataclass_fields__:
+        return name
+    if name in ("by", "keys"):
+        return f"{name}.0"
+    kind = {"bounds": "lower", "step": "step", "categories": "categories"}.get(name)
+    first = error.parts[0]
+    if kind is None or form is None or not isinstance(first, str):
+        return ""
+    numbers = (i for i, one in enumerate(form.columns) if first.startswith(f"{one.name}_"))
+    return next((f"{kind}.{i}" for i in numbers), "")

@@ -172,8 +172,8 @@ class Bins:
         for (a, b), (low, high) in zip(pairwise(exact), pairwise(values), strict=True):
             if a >= b:
                 raise BoundsError(
-                    f"the edges of bins must be in rising order, got {_text(low)} before "
-                    f"{_text(high)}.",
+                    Argument("bins"),
+                    f" must be in rising order, got {_text(low)} before {_text(high)}.",
                     *_FIX,
                 )
         self.edges = tuple(values)
@@ -261,7 +261,8 @@ def _read(edge: object, outermost: bool) -> tuple[str, Edge]:
     if outermost and isinstance(edge, float | Decimal) and not math.isnan(edge):
         return "", float(edge)
     raise BoundsError(
-        "the edges of bins must be finite numbers, dates or datetimes; only the first may be "
+        *("the edges of ", Argument("bins")),
+        " must be finite numbers, dates or datetimes; only the first may be "
         f"-inf and the last inf, got {edge!r:.60}.",
         *_FIX,
     )
@@ -272,7 +273,8 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
     zones = {edge.tzinfo is None for edge in edges if isinstance(edge, dt.datetime)}
     if (timed and len(set(kinds)) > 1) or len(zones) > 1:
         raise BoundsError(
-            "the edges of bins must all have one type: numbers, dates, or datetimes with or "
+            *("the edges of ", Argument("bins")),
+            " must all have one type: numbers, dates, or datetimes with or "
             f"without a time zone, got {', '.join(map(_text, edges))[:60]}.",
             *_FIX,
         )

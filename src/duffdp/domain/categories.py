@@ -48,8 +48,12 @@ class Categories:
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise BoundsError(
                 Argument("categories"),
-                f" must be a list of values, got {values!r}.",
-                *fix,
+                f" must be a list of values, got {values!r:.60}.",
+                *(
+                    (" Pass ", Argument("categories", [values]), ".")
+                    if isinstance(values, str)
+                    else fix
+                ),
             )
         items = [item.item() if isinstance(item, np.generic) else item for item in values]
         if not items:
@@ -67,14 +71,13 @@ class Categories:
             if missing:
                 raise BoundsError(
                     Argument("categories"),
-                    f" must not contain missing values, got {item!r}: missing records are dropped.",
-                    *fix,
+                    f" must not contain missing values, got {item!r}. Leave it out: missing "
+                    "records are dropped.",
                 )
             if duplicate:
                 raise BoundsError(
                     Argument("categories"),
-                    f" must differ from each other, got {item!r} twice.",
-                    *fix,
+                    f" must differ from each other, got {item!r} twice. List each once.",
                 )
             position[item] = len(position)
         self.values_ = tuple(items)

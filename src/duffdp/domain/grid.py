@@ -44,10 +44,30 @@ def read_end(end: object) -> tuple[str, Fraction]:
         raise BoundsError(
             Argument("bounds"),
             f" must be two finite numbers, dates or datetimes, got {end!r:.60}. Pass for example ",
-            Argument("bounds", _DAYS if isinstance(end, str) else (0, 120)),
+            Argument("bounds", _DAYS if _is_date_text(end) else (0, 120)),
             ".",
         )
     return read
+
+
+def _is_date_text(end: object) -> bool:
+    """True for text that looks like a date."""
+    return (
+        isinstance(end, str) and any(mark in end[1:] for mark in "-./") and not _is_number_text(end)
+    )
+
+
+def _is_number_text(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _end_text(end: object) -> str:
+    """A bound for an error: a date as it is written."""
+    return str(end) if isinstance(end, dt.date) else repr(end)
 
 
 def read_step(step: object, kind: str) -> tuple[str, Fraction]:
@@ -162,19 +182,22 @@ class Grid:
         if timed and kind_low != kind_up:
             raise BoundsError(
                 Argument("bounds"),
-                f" must have the same type, got {lower!r} and {upper!r}. Pass two numbers or two "
-                "dates.",
+                f" must have the same type, got {_end_text(lower)} and {_end_text(upper)}. Pass "
+                "two numbers or two dates.",
             )
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(
                 Argument("bounds"),
-                f" must both have a time zone, or neither, got {lower!r} and {upper!r}.",
+                f" must both have a time zone, or neither, got {_end_text(lower)} and "
+                f"{_end_text(upper)}.",
             )
         if low >= up:
-            raise BoundsError(
+            error = BoundsError(
                 f"the lower bound must be below the upper bound, got {lower} and {upper}. "
                 f"{'Exchange them.' if low > up else 'Pass a larger upper bound.'}"
             )
+            error.parameter = "bounds"
+            raise error
         if step is None:
             pitch = (
                 Fraction(1)
@@ -194,9 +217,8 @@ class Grid:
         if self.size < 2:
             raise BoundsError(
                 Argument("step"),
-                " must not be larger than the range of the bounds, got ",
-                Argument("step", step),
-                f" for {lower!r} to {upper!r}.",
+                f" must not be larger than the range of the bounds, got {step!r:.40} for "
+                f"{_end_text(lower)} to {_end_text(upper)}. Pass a smaller step.",
             )
         self.lower, self.upper = lower, upper
         self.kind = (

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from duffdp.errors import BoundsError, DuffError
+from duffdp.errors import Argument, BoundsError, DuffError
 
 DEFAULT_FALSE_KEYS = 0.05
 MAX_FALSE_KEYS = 1000  # expected keys that occur nowhere: more would be a table of noise
@@ -29,7 +29,7 @@ _SURROGATES = (0xD800, 0xDFFF)  # halves of a pair: no column holds them alone
 _CONTROLS = (0x7F, 0x9F)
 _SPECIAL = frozenset("()[]{}|?*+.^$\\")
 _DIGITS = ((ord("0"), ord("9")),)
-_EXAMPLE = 'Pass for example duffdp.Pattern("[A-Z][0-9]{2}").'
+_EXAMPLE = ("Pass for example ", Argument("pattern", "[A-Z][0-9]{2}"), ".")
 
 Ranges = tuple[tuple[int, int], ...]  # of code points, both ends included; sorted and disjoint
 
@@ -119,7 +119,8 @@ class Pattern:
         if len(ways) != 1:
             raise BoundsError(
                 "a pattern needs exactly one of text, length with alphabet, numbers, or days, "
-                f"got {len(ways)} of them. {_EXAMPLE}"
+                f"got {len(ways)} of them. ",
+                *_EXAMPLE,
             )
         self._members: Members
         if text is not None:
@@ -385,8 +386,8 @@ class _Parser:
     def __init__(self, text: object) -> None:
         if not isinstance(text, str) or not 0 < len(text) <= MAX_TEXT:
             raise BoundsError(
-                f"a pattern must be text of 1 to {MAX_TEXT} characters, got {text!r:.60}. "
-                f"{_EXAMPLE}"
+                f"a pattern must be text of 1 to {MAX_TEXT} characters, got {text!r:.60}. ",
+                *_EXAMPLE,
             )
         self._text, self._at, self._depth = text, 0, 0
 
@@ -396,8 +397,8 @@ class _Parser:
             raise self._refusal("has a ) without its (", "Write \\) for the character.")
         return node
 
-    def _refusal(self, fault: str, fix: str) -> BoundsError:
-        return BoundsError(f"the pattern {self._text!r:.80} {fault}. {fix}")
+    def _refusal(self, fault: str, *fix: str | Argument) -> BoundsError:
+        return BoundsError(f"the pattern {self._text!r:.80} {fault}. ", *fix)
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -405,7 +406,7 @@ class _Parser:
     def _take(self) -> str:
         character = self._peek()
         if not character:
-            raise self._refusal("ends too early", _EXAMPLE)
+            raise self._refusal("ends too early", *_EXAMPLE)
         self._at += 1
         return character
 
@@ -431,7 +432,7 @@ class _Parser:
         if character == "\\":
             return _Characters(self._escape())
         if character in "*+":
-            raise self._refusal(f"has {character!r} with nothing before it", _EXAMPLE)
+            raise self._refusal(f"has {character!r} with nothing before it", *_EXAMPLE)
         if character in "^$":
             raise self._refusal(f"has {character!r}", "It describes whole strings: leave it out.")
         if character == ".":
@@ -521,7 +522,7 @@ class _Parser:
             if low != same or high != also or low > high:
                 raise self._refusal("has a range that is none", "Write it like A-Z.")
             if low <= _SURROGATES[0] <= high or low <= _CONTROLS[0] <= high:
-                raise self._refusal("has a range with characters that cannot be printed", _EXAMPLE)
+                raise self._refusal("has a range with characters that cannot be printed", *_EXAMPLE)
             ranges.append((low, high))
         if not ranges:
             raise self._refusal("has an empty class", "Name the characters: [A-Z].")
@@ -718,7 +719,8 @@ def _strings_of(node: _Node) -> _Strings:
     if strings.value(0) == "":
         raise BoundsError(
             "the pattern matches the empty text, which cannot be a key. Require at least one "
-            f"character. {_EXAMPLE}"
+            "character. ",
+            *_EXAMPLE,
         )
     return strings
 

@@ -246,10 +246,12 @@ def _error_message(path: Path, error: Exception) -> str:
         return f"{name} cannot be written: {why}. {unreleased}; make room and try again."
     if "readonly" in text or "unable to open" in text:
         why = "the file or its folder is read-only or missing"
-        return f"{name} cannot be written: {why}. {unreleased}; check its place."
+        fix = "Use a file in a folder that exists and can be written to"
+        return f"{name} cannot be written: {why}. {unreleased}. {fix}."
     if "no such table" in text or "not a database" in text:
         return (
-            f"{str(path)!r} is not a ledger. Make one with: duffdp ledger init, or restore a copy."
+            f"{str(path)!r} is not a ledger. Use the path of a ledger or a new path, or restore a "
+            "copy."
         )
     return (
         f"{name} is damaged ({text}). {unreleased}; restore a copy and run: duffdp ledger verify."

@@ -18,7 +18,14 @@ from duffdp._facts import Facts
 from duffdp._parameters import DELTA, EPSILON
 from duffdp._privacy import Loss
 from duffdp._text import as_html
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError, did_you_mean, quoted_names
+from duffdp.errors import (
+    Argument,
+    BudgetExceeded,
+    DuffError,
+    LedgerError,
+    did_you_mean,
+    quoted_names,
+)
 from duffdp.ledger._composition import tight_epsilon
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.journal import (
@@ -139,8 +146,9 @@ class Ledger:
                     f"the data set {self.dataset!r} has a budget of epsilon "
                     f"{_number(stored.epsilon)} and delta {_number(stored.delta)}, got epsilon "
                     f"{_number(budget.epsilon)} and "
-                    f"delta {_number(budget.delta)}. A budget cannot be changed. Open it without "
-                    "epsilon, or pass another dataset for other data."
+                    f"delta {_number(budget.delta)}. A budget cannot be changed. Leave ",
+                    *(Argument("epsilon"), " out, or pass another "),
+                    *(Argument("dataset"), " for other data."),
                 )
         self._budget = stored
 
@@ -346,11 +354,13 @@ def _choose_dataset(names: list[str], dataset: str | None, path: Path) -> str:
     if dataset is not None and dataset not in names:
         raise LedgerError(
             f"the ledger {str(path)!r} has no budget for {dataset!r}."
-            f"{did_you_mean(dataset, names)} It has {budgets}."
+            f"{did_you_mean(dataset, names)} It has {budgets}.",
+            *((" Pass for example ", Argument("dataset", names[0]), ".") if names else ()),
         )
     if dataset is None and len(names) != 1:
         raise LedgerError(
-            f"the ledger {str(path)!r} has {budgets}. Pass dataset, the name of the one to charge."
+            *(f"the ledger {str(path)!r} has {budgets}. Pass ", Argument("dataset")),
+            ", the name of the one to charge.",
         )
     return dataset or names[0]
 

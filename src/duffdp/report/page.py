@@ -157,7 +157,7 @@ def check_page(path: Path) -> tuple[Any, str]:
     if template is None:
         raise DuffError(
             f"the file name of a report must end in .html or .md, got {path.name!r}. Pass for "
-            "example 'page.html'."
+            "example 'report.html'."
         )
     try:
         import jinja2

@@ -10,7 +10,7 @@ from duffdp._pipeline.estimates import Estimate, columns_per_number
 from duffdp._pipeline.number_text import TOO_FEW, NumberFormat, as_text, number_format
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
-from duffdp._pipeline.wording import ALL, PLAIN, Wording
+from duffdp._pipeline.wording import ALL, PLAIN, SAMPLE, Wording
 from duffdp.domain import Ordered
 from duffdp.errors import DuffError
 from duffdp.statistics.program import NumberKind
@@ -379,6 +379,11 @@ def _of_table(table: Table) -> ResultTable:
     by = tuple(map(words.name, table.by))
     heading = f"By {', '.join(by)}" if by else "In all"
     notes = []
+    if words.name(SAMPLE) != SAMPLE:
+        notes.append(
+            f"The numbers of this table are written like {words.name(SAMPLE)}, all others in this "
+            f"report like {SAMPLE}."
+        )
     if any(small):
         notes.append(
             f"“{words.too_few}”: the noisy count is below {table.smallest:,}, or an interval is "

@@ -275,9 +275,9 @@ def duckdb_input(
         declared = native.dtypes[name] if kind.is_pandas() else None
         if not _can_be_read(nw, schema[name], declared):
             raise UnsupportedData(
-                f"sql: the column {name!r} is of a type that one record can keep from being handed "
-                f"to DuckDB, {schema[name] if declared is None else declared}. Give it another one "
-                "first: numbers, text, dates, or times in microseconds."
+                f"sql: the column {name!r} has the type "
+                f"{schema[name] if declared is None else declared}, of which DuckDB cannot read "
+                "every value. Convert it to numbers, text, dates, or times in microseconds."
             )
     connection, selected = connect(), frame.select(*columns)
 

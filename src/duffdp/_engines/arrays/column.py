@@ -43,7 +43,7 @@ def wrong_kind(timed: bool, column: str, has_moments: bool) -> str:
     kind, fix = ("dates or times", "numbers") if timed else ("numbers", "dates, such as 2020-01-31")
     fits = not timed if has_moments else timed
     other = f", or bounds that are {fix}" if fits else " or convert it"
-    return f"these bounds need a column of {kind}, got {column}. Pass another column{other}."
+    return f"these bounds need a column of {kind}, got {column}. Use another column{other}."
 
 
 class KeyReader:

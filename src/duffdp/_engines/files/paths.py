@@ -165,6 +165,13 @@ def unreadable(name: str, error: Exception) -> Exception:
     known = isinstance(error, duckdb.Error | sqlite3.Error | zlib.error | EOFError | OSError)
     if not known and type(error).__name__ != "ZstdError":
         return error
+    path, part = _parts(name)
+    form = format_named(path)
+    if part and form is not None and not form.part:
+        return UnsupportedData(
+            f"cannot read {name!r}: this kind of file has no tables. Leave out "
+            f"{SEPARATOR + part!r}."
+        )
     return UnsupportedData(
         f"cannot read {name!r}: its content does not match its file name. duffdp reads {_KINDS}."
     )

@@ -24,6 +24,20 @@ KINDS = {
     "date": "date",
     "timestamp": "datetime",
 }
+# The names of these types in other libraries, without their numbers of bits.
+_KIND_ALIASES = {
+    "bool": "boolean",
+    "datetime": "timestamp",
+    "decimal": "double",
+    "float": "double",
+    "int": "integer",
+    "number": "double",
+    "numeric": "double",
+    "str": "text",
+    "string": "text",
+    "utf": "text",
+    "varchar": "text",
+}
 _PROBE = dt.datetime(2000, 7, 1, 12)
 _ZONED = re.compile(r"timestamp\[([^][]{1,60})\]")
 _DIRECTIVES = "dmYyHIMSfpbB%"
@@ -161,8 +175,15 @@ def _check_types(types: object) -> None:
         elif not isinstance(said, str) or said not in KINDS:
             raise DuffError(
                 f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}."
-                f"{did_you_mean(said, KINDS)}"
+                f"{_kind_hint(said)}"
             )
+
+
+def _kind_hint(said: object) -> str:
+    """The type that was probably meant, by the names that other libraries have."""
+    name = str(said).casefold().rstrip("0123456789")
+    kind = _KIND_ALIASES.get(name)
+    return f" Did you mean {kind!r}?" if kind else did_you_mean(said, KINDS)
 
 
 def _check_zone(name: str, zone: str) -> None:

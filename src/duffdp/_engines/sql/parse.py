@@ -127,7 +127,9 @@ class _Reader:
 
     def read(self) -> ReadQuery:
         if len(self._statements) != 1 or _kind(self._statements[0]) != "Select":
-            raise DuffError(Argument("sql"), f" must be one SELECT. {_EXAMPLE}")
+            raise DuffError(
+                Argument("sql"), f" must be one SELECT, got {self._text!r:.60}. {_EXAMPLE}"
+            )
         select = self._statements[0]
         for name, part in select.args.items():
             if part and name not in _CLAUSES:
