@@ -24,7 +24,17 @@ COMMA = (
 BOTH = "numbers are read as 1280,50 and 1.280,50"
 STEP = "answers are in steps of 1; step changes it"
 LISTED = "values that are not listed are ignored; spell them as in the data"
-MEMBERS = "values that are not listed count as others; spell them as in the data"
+MEMBERS = (
+    "values that are not listed count as others, and missing ones are ignored; spell them as in "
+    "the data"
+)
+RECORDS = (
+    "each line below the header is a record, totals too; lines with more fields than the header "
+    "are ignored"
+)
+CLAMPED = "values outside the bounds count as the nearest bound"
+BINNED = "values outside the bins count in the nearest bin"
+OUTSIDE = f"{CLAMPED}; leave out codes such as 99 with where"
 DATES = "values that are not dates are ignored; dates are read as {}, date_format changes it"
 
 
@@ -43,36 +53,44 @@ GROUPS = {"by": "word", "keys": ["a", "b"]}
 @pytest.mark.parametrize(
     ("how", "release", "notes"),
     [
-        ({}, lambda data: duffdp.median(data, **AGE), [NUMBERS, POINT, STEP]),
-        ({}, lambda data: duffdp.median(data, **AGE, step=1), [NUMBERS, POINT]),
-        ({}, lambda data: duffdp.mean(data, **AGE), [NUMBERS, POINT]),
-        ({"decimal": ","}, lambda data: duffdp.mean(data, **AGE), [NUMBERS, COMMA]),
+        ({}, lambda data: duffdp.median(data, **AGE), [RECORDS, NUMBERS, POINT, OUTSIDE, STEP]),
+        ({}, lambda data: duffdp.median(data, **AGE, step=1), [RECORDS, NUMBERS, POINT, OUTSIDE]),
+        ({}, lambda data: duffdp.mean(data, **AGE), [RECORDS, NUMBERS, POINT, OUTSIDE]),
+        (
+            {"decimal": ","},
+            lambda data: duffdp.mean(data, **AGE),
+            [RECORDS, NUMBERS, COMMA, OUTSIDE],
+        ),
         (
             {"decimal": ",", "thousands": "."},
             lambda data: duffdp.mean(data, **AGE),
-            [NUMBERS, BOTH],
+            [RECORDS, NUMBERS, BOTH, OUTSIDE],
         ),
         (
             {"types": {"age": "double"}},
             lambda data: duffdp.mean(data, **AGE | {"epsilon": 100}),
-            [LARGE, NUMBERS, POINT],
+            [LARGE, RECORDS, NUMBERS, POINT, OUTSIDE],
         ),
-        ({}, lambda data: duffdp.mean(data, **AGE, **GROUPS), [EVERY_GROUP, NUMBERS, POINT]),
-        ({}, lambda data: duffdp.count(data, epsilon=10), []),
+        (
+            {},
+            lambda data: duffdp.mean(data, **AGE, **GROUPS),
+            [EVERY_GROUP, RECORDS, NUMBERS, POINT, OUTSIDE],
+        ),
+        ({}, lambda data: duffdp.count(data, epsilon=10), [RECORDS]),
         (
             {},
             lambda data: duffdp.mode(data, column="word", categories=["a", "b"], epsilon=1.0),
-            [LISTED],
+            [RECORDS, LISTED],
         ),
         (
             {},
             lambda data: duffdp.share(data, column="word", values=["a"], epsilon=1.0),
-            [MEMBERS],
+            [RECORDS, MEMBERS],
         ),
         (
             {},
             lambda data: duffdp.histogram(data, column="age", bins=[0, 50, 120], epsilon=1.0),
-            [NUMBERS, POINT],
+            [RECORDS, NUMBERS, POINT, OUTSIDE.replace(CLAMPED, BINNED)],
         ),
     ],
 )
@@ -89,17 +107,30 @@ def test_dates(people):
     import datetime as dt
 
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
-    assert duffdp.median(people, **day).notes == [DATES.format("2024-12-31")]
-    german = TextFile(people, date_format="%d.%m.%Y")
-    assert duffdp.median(german, **day).notes == [DATES.format("%d.%m.%Y")]
+    outside = f"{CLAMPED}; leave out dates such as 9999-12-31 with where"
+    for layout, shown in (
+        (None, "2024-12-31"),
+        ("%d.%m.%Y", "%d.%m.%Y"),
+        ("%d.%m.%y", "%d.%m.%y, years 00 to 68 as 2000 to 2068 and 69 to 99 as 1969 to 1999"),
+    ):
+        notes = duffdp.median(TextFile(people, date_format=layout), **day).notes
+        assert notes == [RECORDS, DATES.format(shown), outside]
 
 
-def test_declared_types_need_no_words(tmp_path):
+def test_declared_types_have_few_notes(tmp_path):
     frame = pl.DataFrame({"age": [33, 44]})
     frame.write_parquet(tmp_path / "people.parquet")
     for data in (frame, tmp_path / "people.parquet"):
-        assert duffdp.mean(data, **AGE).notes == []
-        assert duffdp.median(data, **AGE).notes == [STEP]
+        assert duffdp.mean(data, **AGE).notes == [OUTSIDE]
+        assert duffdp.median(data, **AGE).notes == [OUTSIDE, STEP]
+        assert duffdp.count(data, epsilon=1).notes == []
+    for alone in ([33, 44], frame["age"]):
+        notes = duffdp.mean(alone, bounds=(0, 120), epsilon=1).notes
+        assert notes[-1] == CLAMPED
+    assert duffdp.slope([1, 2], [2, 4], bounds=(-5, 5), step=1, epsilon=1).notes == []
+    both = frame.with_columns(half=pl.col("age") / 2)
+    slope = duffdp.slope("age", "half", data=both, bounds=(-5, 5), step=1, epsilon=1)
+    assert slope.notes == []
 
 
 def test_notes_of_a_table_name_columns(people):
@@ -109,7 +140,8 @@ def test_notes_of_a_table_name_columns(people):
         epsilon=100,
         bounds={"age": (0, 120)},
     )
-    expected = [LARGE, f"age: {NUMBERS}", f"age: {POINT}", f"age: {STEP}", f"word: {LISTED}"]
+    ages = [f"age: {note}" for note in (NUMBERS, POINT, OUTSIDE, STEP)]
+    expected = [LARGE, RECORDS, *ages, f"word: {LISTED}"]
     assert table.notes == expected
     assert all(note in table._repr_html_() for note in expected)
 
@@ -120,7 +152,10 @@ def test_the_command_prints_them_in_its_own_words(people, call):
     comma = COMMA.replace('thousands="."', "--thousands .").replace(
         'thousands=" "', "--thousands ' '"
     )
-    assert (code, err.splitlines()) == (0, [LARGE, EVERY_GROUP, NUMBERS, comma])
+    assert (code, err.splitlines()) == (
+        0,
+        [LARGE, EVERY_GROUP, RECORDS, NUMBERS, comma, OUTSIDE.replace("where", "--where")],
+    )
     assert NUMBERS not in out
     assert call(*words, "--quiet", quiet=False)[2] == ""
     # An error is one line, as ever.
@@ -136,9 +171,9 @@ def test_plans_print_them_too(tmp_path, people, call, kind):
     plan.write_text('source = "people.csv"\nepsilon = 1\ndecimal = ","\n' + body)
     column = "age: " if kind == "table" else ""
     comma = COMMA.replace("thousands=", "thousands = ")
-    expected = [f"{column}{NUMBERS}", f"{column}{comma}"]
+    expected = [RECORDS, *(f"{column}{note}" for note in (NUMBERS, comma, OUTSIDE))]
     code, out, err = call(kind, plan, "--check", quiet=False)
-    assert (code, out.splitlines()[-2:], err) == (0, expected, "")
+    assert (code, out.splitlines()[-4:], err) == (0, expected, "")
     assert NUMBERS not in call(kind, plan, "--check")[1]
     code, _, err = call(kind, plan, quiet=False)
     assert (code, err.splitlines()) == (0, expected)
@@ -156,7 +191,7 @@ def test_no_record_changes_a_note(tmp_path, call):
         code, out, err = call(*words, "--by", "word", "--keys", "a,b", quiet=False)
         seen.add((code, out.count("\n"), err))
     assert len(seen) == 1
-    assert seen.pop()[2].count("\n") == 4
+    assert seen.pop()[2].count("\n") == 6
 
 
 def test_an_engine_that_no_test_runs_on():

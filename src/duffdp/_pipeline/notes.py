@@ -15,16 +15,17 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from duffdp._engines.addresses import SEPARATOR
-from duffdp._engines.files.fields import FieldRules
-from duffdp._engines.files.paths import format_named, rules_of
+from duffdp._engines.files.fields import BOOLEANS, FieldRules
+from duffdp._engines.files.paths import format_named, format_of, rules_of
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path
 from duffdp._engines.sql.query import Query
+from duffdp._engines.where import read_condition
 from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL, FoundKeys
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import duration_text, parameter_text
-from duffdp.domain import Categories, Membership
+from duffdp.domain import Bins, Categories, Grid, Membership
 from duffdp.domain.pattern import count_for_finding
 from duffdp.errors import PYTHON, Argument, Dialect, word
 
@@ -39,7 +40,9 @@ class Reading(NamedTuple):
     """How a release reads its values.
 
     The rules of a text file, the name of an untested engine, and whether values are Python objects
-    of any type. Also whether the step is the default, and whether nobody chose one.
+    of any type. Also whether the step is the default, and whether nobody chose one. `records` is
+    the note of a file format about its records. `alone` is true for an array or a series, which has
+    no other columns.
     """
 
     text: FieldRules | None = None
@@ -47,6 +50,8 @@ class Reading(NamedTuple):
     untested_engine: str | None = None
     default_grid: bool = False
     objects: bool = False
+    records: str = ""
+    alone: bool = False
 
 
 class Note(NamedTuple):
@@ -77,6 +82,11 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
             lines[(f"rows with another key or no key are in the group {facts.other!r}",)] = {}
     for parts in _about_people([facts for facts, _ in listed]):
         lines[parts] = {}
+    for parts in _about_conditions(listed):
+        lines[parts] = {}
+    for records in {reading.records for _, reading in listed if reading is not None}:
+        if records:
+            lines[(records,)] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
         if engine is not None:
             lines[
@@ -91,9 +101,13 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
 
 
 def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
-    """In how many groups a person counts, and which rows intervals are about."""
+    """Who is a person, in how many groups a person counts, and which rows answers are about."""
     people = [facts for facts in listed if facts.unit.kind == "person"]
     units = [facts.unit for facts in people]
+    for column in dict.fromkeys(unit.column for unit in units):
+        yield (
+            f"rows without {column} are ignored, and each spelling of {column} is another person",
+        )
     ungrouped = [facts.unit for facts in people if facts.by and not facts.unit.groups_per_person]
     if ungrouped:
         # A table counts people once, also where its other numbers take several of their rows.
@@ -117,6 +131,31 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
             "all "
             "rows may be outside",
         )
+    elif of_values := [facts.unit for facts in people if facts.column is not None]:
+        yield (
+            f"answers are for the rows that were picked, {rows_of_people(of_values)}; for all "
+            "rows, a sum may be far larger and other answers may differ",
+        )
+
+
+def _about_conditions(
+    listed: list[tuple[Facts, Reading | None]],
+) -> Iterable[tuple[str | Argument, ...]]:
+    """The rows that a condition leaves out, and how it reads the fields of a text file."""
+    for facts, reading in listed:
+        if facts.where is None:
+            continue
+        yield (
+            Argument("where"),
+            ": a missing or unreadable value satisfies no comparison; spell text as in the data",
+        )
+        if reading is None or reading.text is None:
+            continue
+        kinds = {reading.text.kinds.get(name) for name in read_condition(facts.where).columns}
+        if kinds & {"integer", "float"}:
+            yield about_marks(reading.text)
+        if kinds & {"date", "datetime"}:
+            yield about_dates(reading.text)
 
 
 def rows_of_people(units: Iterable[PrivacyUnit]) -> str:
@@ -133,20 +172,37 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
     if isinstance(domain, Categories):
         yield ("values that are not listed are ignored; spell them as in the data",)
     elif isinstance(domain, Membership) and isinstance(domain.members, Categories):
-        yield ("values that are not listed count as others; spell them as in the data",)
+        yield (
+            "values that are not listed count as others, and missing ones are ignored; spell them "
+            "as in the data",
+        )
     elif reading.objects and domain.kind in (*_NUMBERS, *_TIMES):
         kind = "numbers" if domain.kind in _NUMBERS else "dates"
         yield (f"values that are not {kind} are ignored, and so is text with digits",)
+    elif reading.text is not None and _is_boolean(facts, reading.text):
+        yield (f"values other than {BOOLEANS} are ignored",)
     elif reading.text is not None and domain.kind in _NUMBERS:
         yield ("values that are not numbers are ignored",)
         yield about_marks(reading.text)
     elif reading.text is not None and domain.kind in _TIMES:
         layout, *change = about_dates(reading.text)
         yield (f"values that are not dates are ignored; {layout}", *change)
+    if isinstance(domain, Grid | Bins) and (reading.alone or facts.column is not None):
+        outside = "values outside the bounds count as the nearest bound"
+        if isinstance(domain, Bins):
+            outside = "values outside the bins count in the nearest bin"
+        code = "dates such as 9999-12-31" if domain.kind in _TIMES else "codes such as 99"
+        remedy = () if reading.alone else (f"; leave out {code} with ", Argument("where"))
+        yield (outside, *remedy)
     step = getattr(domain, "step", None)  # categories and digits have none
     if reading.default_step and step is not None:
         text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
         yield (f"answers are in steps of {text}; ", Argument("step"), " changes it")
+
+
+def _is_boolean(facts: Facts, rules: FieldRules) -> bool:
+    """True if the values are a column that is declared as boolean."""
+    return facts.column is not None and rules.kinds.get(facts.column) == "boolean"
 
 
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
@@ -169,18 +225,28 @@ def about_large_epsilon(epsilon: Fraction) -> list[Note]:
 
 
 def about_source(data: Any) -> list[Note]:
-    """The notes about all fields of a text file: the line that names its columns, numbers, dates;
-    none about data whose types are declared.
+    """The notes about all records of a file and, if its fields are text, about all fields: the line
+    that names its columns, numbers, dates.
     """
-    if not isinstance(data, TextFile) and not _is_text_path(data):
-        return []
+    records = [Note((), (text,)) for text in filter(None, [about_records(data)])]
+    if not is_text_source(data):
+        return records
     rules = rules_of(data)
-    return [*about_header(data), Note((), about_marks(rules)), Note((), about_dates(rules))]
+    marks = Note((), about_marks(rules))
+    return [*about_header(data), *records, marks, Note((), about_dates(rules))]
+
+
+def about_records(data: Any) -> str:
+    """The note of the format of a file about its records; empty if it has none."""
+    if isinstance(data, Query):
+        data = data.data
+    form = format_of(data) if is_path(data) else None
+    return "" if form is None or form.note is None else form.note(os.fspath(data))
 
 
 def about_header(data: Any) -> list[Note]:
     """The note about the line of a text file that names its columns."""
-    if not isinstance(data, TextFile) and not _is_text_path(data):
+    if not is_text_source(data):
         return []
     form = format_named(os.fspath(data).partition(SEPARATOR)[0])
     if form is not None and not form.lists_columns:
@@ -190,8 +256,10 @@ def about_header(data: Any) -> list[Note]:
     return [Note((), (text, Argument("skip_rows"), " skips titles above it"))]
 
 
-def _is_text_path(data: Any) -> bool:
-    """True for the path of a file whose fields are text."""
+def is_text_source(data: Any) -> bool:
+    """True for a `TextFile`, and for the path of a file whose fields are text."""
+    if isinstance(data, TextFile):
+        return True
     if not is_path(data) or isinstance(data, Query):
         return False
     path = os.fspath(data).partition(SEPARATOR)[0]
@@ -218,4 +286,6 @@ def about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:
 def about_dates(rules: FieldRules) -> tuple[str | Argument, ...]:
     """The layout of dates."""
     layout = rules.date_format or "2024-12-31"
+    if "%y" in layout:
+        layout += ", years 00 to 68 as 2000 to 2068 and 69 to 99 as 1969 to 1999"
     return (f"dates are read as {layout}, ", Argument("date_format"), " changes it")

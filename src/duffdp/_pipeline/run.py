@@ -31,7 +31,7 @@ from duffdp._pipeline import driver
 from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
 from duffdp._pipeline.driver import Numbers
 from duffdp._pipeline.group_sums import noisy_numbers
-from duffdp._pipeline.notes import Reading
+from duffdp._pipeline.notes import Reading, about_records
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
@@ -125,8 +125,12 @@ class PreparedRelease(NamedTuple):
             _check_cap(table, plan.unit)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
+        values = isinstance(table, SourceTable | ArraySource) and checked.selection.pair is None
         reading = Reading(
-            default_step=checked.has_default_step, default_grid=checked.has_default_grid
+            default_step=checked.has_default_step,
+            default_grid=checked.has_default_grid,
+            records=about_records(data),
+            alone=values and facts.column is None,
         )
         if isinstance(table, SourceTable):
             reading = reading._replace(

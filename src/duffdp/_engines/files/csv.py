@@ -178,4 +178,11 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
     return Layout(delimiter.decode(), names)
 
 
-CSV = Format("CSV, TSV", packed_endings(".csv", ".tsv"), CsvFiles, is_text=True)
+def _note(path: str) -> str:
+    return (
+        "each line below the header is a record, totals too; lines with more fields than the "
+        "header are ignored"
+    )
+
+
+CSV = Format("CSV, TSV", packed_endings(".csv", ".tsv"), CsvFiles, is_text=True, note=_note)

@@ -190,6 +190,18 @@ def format_named(path: str) -> Format | None:
     return next((one for one in FORMATS if lower.endswith(one.endings)), None)
 
 
+def format_of(path: str | os.PathLike[str]) -> Format | None:
+    """The format of what a path names; None for servers, and for what cannot be opened."""
+    name = os.fspath(path)
+    if ADDRESS.match(name):
+        return None
+    try:
+        file, part = _parts(name)
+        return _format_of_parts(file, part) or _common_format(_files(file))
+    except DuffError:
+        return None
+
+
 def _format_of_parts(path: str, part: str) -> Format | None:
     """The format of one file that has tables or sheets; None for files that are read together."""
     named = None if os.path.isdir(path) else format_named(path)
