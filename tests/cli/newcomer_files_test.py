@@ -19,8 +19,8 @@ import duffdp
 from duffdp import TextFile
 
 SURE = 1e6
-CODES = "values outside the bounds count as the nearest bound; leave out codes such as 99 with"
-LINES = "lines with more fields than the header are ignored"
+CODES = "values beyond a bound count as that bound; leave out codes like 99 with"
+LINES = "lines with too many fields are ignored"
 
 
 @pytest.fixture
@@ -213,3 +213,18 @@ def test_sqlite_values_of_another_type(database, run):
     frame.write_parquet(database.partition("::")[0] + ".parquet")
     parquet = duffdp.count(database.partition("::")[0] + ".parquet", epsilon=1)
     assert words not in str(parquet)
+
+
+def test_a_query_that_fails_for_most_rows(write, run):
+    path = write("visits.csv", "ward;cost", *(f"ER;1.{100 + i},50" for i in range(300)))
+    words = "sql: if an expression fails for a row, its value is missing"
+    query = "SELECT CAST(cost AS DOUBLE) AS cost FROM data"
+    cost = {"column": "cost", "bounds": (0, 5000), "epsilon": 1}
+    assert words in str(duffdp.mean(duffdp.Query(path, query), **cost))
+    command = ("mean", path, "-c", "cost", "--bounds", 0, 5000, "-e", 1)
+    assert f"--{words}" in run(*command, "--sql", query)[2]
+    # Rows of a person that the query adds up are all used.
+    totals = duffdp.Query(path, "SELECT ward, count(*) AS visits FROM data GROUP BY ward")
+    release = duffdp.sum(totals, column="visits", unit="ward", bounds=(0, 500), epsilon=SURE)
+    assert release.value == pytest.approx(300)
+    assert "rows that were picked" not in str(release)

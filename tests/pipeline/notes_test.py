@@ -29,12 +29,11 @@ MEMBERS = (
     "the data"
 )
 RECORDS = (
-    "each line below the header is a record, totals too; lines with more fields than the header "
-    "are ignored"
+    "every line below the header is a record, totals too; lines with too many fields are ignored"
 )
-CLAMPED = "values outside the bounds count as the nearest bound"
-BINNED = "values outside the bins count in the nearest bin"
-OUTSIDE = f"{CLAMPED}; leave out codes such as 99 with where"
+CLAMPED = "values beyond a bound count as that bound"
+BINNED = "values beyond the bins count in the nearest bin"
+OUTSIDE = f"{CLAMPED}; leave out codes like 99 with where"
 DATES = "values that are not dates are ignored; dates are read as {}, date_format changes it"
 
 
@@ -107,7 +106,7 @@ def test_dates(people):
     import datetime as dt
 
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
-    outside = f"{CLAMPED}; leave out dates such as 9999-12-31 with where"
+    outside = f"{CLAMPED}; leave out dates like 9999-12-31 with where"
     for layout, shown in (
         (None, "2024-12-31"),
         ("%d.%m.%Y", "%d.%m.%Y"),

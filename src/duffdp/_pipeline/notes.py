@@ -19,6 +19,7 @@ from duffdp._engines.files.fields import BOOLEANS, FieldRules
 from duffdp._engines.files.paths import format_named, format_of, rules_of
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path
+from duffdp._engines.sql.parse import read_query
 from duffdp._engines.sql.query import Query
 from duffdp._engines.where import read_condition
 from duffdp._facts import Facts
@@ -131,18 +132,27 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
             "all "
             "rows may be outside",
         )
-    elif of_values := [facts.unit for facts in people if facts.column is not None]:
+    elif of_values := [
+        facts.unit for facts in people if facts.column is not None and not _adds_up_people(facts)
+    ]:
         yield (
             f"answers are for the rows that were picked, {rows_of_people(of_values)}; for all "
             "rows, a sum may be far larger and other answers may differ",
         )
 
 
+def _adds_up_people(facts: Facts) -> bool:
+    """True if a query made one row of all rows of a person."""
+    return facts.sql is not None and read_query(facts.sql).people is not None
+
+
 def _about_conditions(
     listed: list[tuple[Facts, Reading | None]],
 ) -> Iterable[tuple[str | Argument, ...]]:
-    """The rows that a condition leaves out, and how it reads the fields of a text file."""
+    """What a query or a condition leaves out, and how a condition reads fields of a text file."""
     for facts, reading in listed:
+        if facts.sql is not None:
+            yield (Argument("sql"), ": if an expression fails for a row, its value is missing")
         if facts.where is None:
             continue
         yield (
@@ -188,10 +198,10 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
         layout, *change = about_dates(reading.text)
         yield (f"values that are not dates are ignored; {layout}", *change)
     if isinstance(domain, Grid | Bins) and (reading.alone or facts.column is not None):
-        outside = "values outside the bounds count as the nearest bound"
+        outside = "values beyond a bound count as that bound"
         if isinstance(domain, Bins):
-            outside = "values outside the bins count in the nearest bin"
-        code = "dates such as 9999-12-31" if domain.kind in _TIMES else "codes such as 99"
+            outside = "values beyond the bins count in the nearest bin"
+        code = "dates like 9999-12-31" if domain.kind in _TIMES else "codes like 99"
         remedy = () if reading.alone else (f"; leave out {code} with ", Argument("where"))
         yield (outside, *remedy)
     step = getattr(domain, "step", None)  # categories and digits have none

@@ -180,8 +180,8 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
 
 def _note(path: str) -> str:
     return (
-        "each line below the header is a record, totals too; lines with more fields than the "
-        "header are ignored"
+        "every line below the header is a record, totals too; lines with too many fields are "
+        "ignored"
     )
 
 
