@@ -180,7 +180,7 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
 
 def _note(path: str) -> str:
     return (
-        "every line below the header is a record, totals too; lines with too many fields are "
+        "every line below the header counts as a row, totals too; lines with too many fields are "
         "ignored"
     )
 

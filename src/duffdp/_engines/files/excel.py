@@ -157,7 +157,7 @@ def _text(cell: object) -> str:
 
 def _note(path: str) -> str:
     return (
-        "every row below the header is a record, hidden rows and totals too; only the first of "
+        "every row below the header counts, hidden rows and totals too; only the first of "
         "merged cells has their value, and a formula has the result that was saved"
     )
 
