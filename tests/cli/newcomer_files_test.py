@@ -87,7 +87,9 @@ def test_conditions_on_text_and_on_unreadable_fields(write, run):
     path = write("visits.csv", "ward;cost", *lines)
     release = duffdp.count(path, where="ward = 'er'", epsilon=SURE)
     assert release.value == 0
-    words = ": a missing or unreadable value satisfies no comparison; spell text as in the data"
+    words = (
+        ": a missing or unreadable value satisfies no comparison; text counts as spelled, NA too"
+    )
     assert f"where{words}" in str(release)
     command = ("count", path, "--where", "cost > 1000", "-e", SURE, "--types", "cost=double")
     code, out, err = run(*command, "-f", "json")

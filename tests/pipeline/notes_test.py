@@ -28,7 +28,10 @@ MEMBERS = (
     "values that are not listed count as others, and missing ones are ignored; spell them as in "
     "the data"
 )
-RECORDS = "every line below the header counts as a row, totals too; lines with too many fields are ignored"
+RECORDS = (
+    "every line below the header counts as a row, totals too; lines with too many fields are "
+    "ignored"
+)
 CLAMPED = "values beyond a bound count as that bound"
 BINNED = "values beyond the bins count in the nearest bin"
 OUTSIDE = f"{CLAMPED}; leave out codes like 99 with where"

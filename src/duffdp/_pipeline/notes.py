@@ -157,7 +157,8 @@ def _about_conditions(
             continue
         yield (
             Argument("where"),
-            ": a missing or unreadable value satisfies no comparison; spell text as in the data",
+            ": a missing or unreadable value satisfies no comparison; text counts as spelled, "
+            "NA too",
         )
         if reading is None or reading.text is None:
             continue
