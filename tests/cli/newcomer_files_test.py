@@ -230,3 +230,18 @@ def test_a_query_that_fails_for_most_rows(write, run):
     release = duffdp.sum(totals, column="visits", unit="ward", bounds=(0, 500), epsilon=SURE)
     assert release.value == pytest.approx(300)
     assert "rows that were picked" not in str(release)
+
+
+def test_a_profile_of_a_folder_names_what_is_ignored(write, run):
+    """Once the fields that are no numbers were shown as missing, if files were in a folder."""
+    path = write("a.csv", "id,quote", *(f"{i},{i % 100}{' %' * (i % 2)}" for i in range(300)))
+    folder = path.with_name("quotes")
+    folder.mkdir()
+    path.rename(folder / "a.csv")
+    look = duffdp.profile(folder, epsilon=100, columns=["quote"], rng=1)
+    assert look.columns["quote"].unreadable == pytest.approx(0.5, abs=0.02)
+    assert "are not numbers, so statistics ignore them" in look.remarks[0]
+    code, out, err = run("profile", folder, "-e", 100, "--columns", "quote")
+    assert code == 0
+    assert "are not numbers" in out
+    assert "line 1 names the columns" in err

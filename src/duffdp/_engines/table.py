@@ -609,6 +609,11 @@ class SourceTable:
         return PLAIN_FIELDS if undeclared else None
 
     @property
+    def file_note(self) -> str:
+        """What users should know about the rows of this file format; empty if it is no file."""
+        return "" if self._path is None else self._path.note
+
+    @property
     def has_objects(self) -> bool:
         """True if values are Python objects of any type."""
         schema = self.adapter.schema

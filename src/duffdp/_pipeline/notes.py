@@ -248,11 +248,9 @@ def about_source(data: Any) -> list[Note]:
 
 
 def about_records(data: Any) -> str:
-    """The note of the format of a file about its records; empty if it has none."""
-    if isinstance(data, Query):
-        data = data.data
-    form = format_of(data) if is_path(data) else None
-    return "" if form is None or form.note is None else form.note(os.fspath(data))
+    """The note of the format of a file about its rows; empty if it has none."""
+    form = format_of(data) if is_path(data) and not isinstance(data, Query) else None
+    return "" if form is None else form.note(os.fspath(data))
 
 
 def about_header(data: Any) -> list[Note]:
@@ -268,13 +266,10 @@ def about_header(data: Any) -> list[Note]:
 
 
 def is_text_source(data: Any) -> bool:
-    """True for a `TextFile`, and for the path of a file whose fields are text."""
+    """True for a `TextFile`, and for the path of files whose fields are text."""
     if isinstance(data, TextFile):
         return True
-    if not is_path(data) or isinstance(data, Query):
-        return False
-    path = os.fspath(data).partition(SEPARATOR)[0]
-    form = None if os.path.isdir(path) else format_named(path)
+    form = format_of(data) if is_path(data) and not isinstance(data, Query) else None
     return form is not None and form.is_text
 
 

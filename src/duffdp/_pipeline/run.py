@@ -31,7 +31,7 @@ from duffdp._pipeline import driver
 from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
 from duffdp._pipeline.driver import Numbers
 from duffdp._pipeline.group_sums import noisy_numbers
-from duffdp._pipeline.notes import Reading, about_records
+from duffdp._pipeline.notes import Reading
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
@@ -129,12 +129,13 @@ class PreparedRelease(NamedTuple):
         reading = Reading(
             default_step=checked.has_default_step,
             default_grid=checked.has_default_grid,
-            records=about_records(data),
             alone=values and facts.column is None,
         )
         if isinstance(table, SourceTable):
             reading = reading._replace(
-                text=table.text_rules, untested_engine=table.adapter.untested_engine
+                text=table.text_rules,
+                untested_engine=table.adapter.untested_engine,
+                records=table.file_note,
             )
         if isinstance(table, SourceTable | ArraySource):
             reading = reading._replace(objects=table.has_objects)
