@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import duffdp
-from duffdp import TextFile
+from duffdp import DuffError, TextFile
 
 SURE = 1e6
 CODES = "values beyond a bound count as that bound; leave out codes like 99 with"
@@ -245,3 +245,16 @@ def test_a_profile_of_a_folder_names_what_is_ignored(write, run):
     assert code == 0
     assert "are not numbers" in out
     assert "line 1 names the columns" in err
+
+
+def test_names_of_pandas_columns():
+    """Two of one name, numbers, and tuples: an error before the data are read."""
+    import pandas as pd
+
+    asked = {"column": "x", "bounds": (0, 10), "epsilon": 1}
+    twice = pd.DataFrame([[1, 2]] * 90, columns=["x", "x"])
+    with pytest.raises(DuffError, match=r"two columns of the DataFrame have the same name"):
+        duffdp.mean(twice, **asked)
+    for names in ([0, 1], pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")])):
+        with pytest.raises(DuffError, match="there is no column 'x'"):
+            duffdp.mean(pd.DataFrame([[1, 2]] * 90, columns=names), **asked)

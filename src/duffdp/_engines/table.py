@@ -825,6 +825,10 @@ def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
         raise UnsupportedData(
             f"data must be a frame, a series, an array or a path, got {type(data).__name__}."
         ) from None
+    except nw.exceptions.DuplicateError:
+        raise UnsupportedData(
+            f"two columns of the {type(data).__name__} have the same name. Rename one of them."
+        ) from None
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(
             f"the {type(data).__name__} cannot be read ({type(error).__name__}). Check that its "
