@@ -117,7 +117,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
 
     folded: dict[str, str] = {}
     for other in names:
-        folded.setdefault(other.casefold(), other)
+        folded.setdefault(str(other).casefold(), other)  # pandas also has numbers and tuples
     spelled = str(name).casefold()
     similar = [spelled] if spelled in folded else get_close_matches(spelled, folded, 2, 0.6)
     return (

@@ -29,11 +29,21 @@ BOTH = "numbers are read as 1280,50 and 1.280,50"
 STEP = "answers are rounded to whole numbers; for decimals, pass step=0.1"
 TABLE_STEP = STEP.replace("step=0.1", 'step={"age": 0.1}')
 LISTED = "values that are not listed are ignored; spell them as in the data"
-MEMBERS = "values that are not listed count as others; spell them as in the data"
+MEMBERS = (
+    "values that are not listed count as others, and missing ones are ignored; spell them as in "
+    "the data"
+)
 DATES = (
     "values that are not dates are ignored; dates are read as {}; use "
     'TextFile(..., date_format="{}") for another layout'
 )
+RECORDS = (
+    "every line below the header counts as a row, totals too; lines with too many fields are "
+    "ignored"
+)
+CLAMPED = "values beyond a bound count as that bound"
+BINNED = "values beyond the bins count in the nearest bin"
+OUTSIDE = f"{CLAMPED}; leave out codes like 99 with where"
 
 
 @pytest.fixture
@@ -51,36 +61,44 @@ GROUPS = {"by": "word", "keys": ["a", "b"]}
 @pytest.mark.parametrize(
     ("how", "release", "notes"),
     [
-        ({}, lambda data: duffdp.median(data, **AGE), [NUMBERS, POINT, STEP]),
-        ({}, lambda data: duffdp.median(data, **AGE, step=1), [NUMBERS, POINT]),
-        ({}, lambda data: duffdp.mean(data, **AGE), [NUMBERS, POINT]),
-        ({"decimal": ","}, lambda data: duffdp.mean(data, **AGE), [NUMBERS, COMMA]),
+        ({}, lambda data: duffdp.median(data, **AGE), [RECORDS, NUMBERS, POINT, OUTSIDE, STEP]),
+        ({}, lambda data: duffdp.median(data, **AGE, step=1), [RECORDS, NUMBERS, POINT, OUTSIDE]),
+        ({}, lambda data: duffdp.mean(data, **AGE), [RECORDS, NUMBERS, POINT, OUTSIDE]),
+        (
+            {"decimal": ","},
+            lambda data: duffdp.mean(data, **AGE),
+            [RECORDS, NUMBERS, COMMA, OUTSIDE],
+        ),
         (
             {"decimal": ",", "thousands": "."},
             lambda data: duffdp.mean(data, **AGE),
-            [NUMBERS, BOTH],
+            [RECORDS, NUMBERS, BOTH, OUTSIDE],
         ),
         (
             {"types": {"age": "double"}},
             lambda data: duffdp.mean(data, **AGE | {"epsilon": 100}),
-            [LARGE, NUMBERS, POINT],
+            [LARGE, RECORDS, NUMBERS, POINT, OUTSIDE],
         ),
-        ({}, lambda data: duffdp.mean(data, **AGE, **GROUPS), [EVERY_GROUP, NUMBERS, POINT]),
-        ({}, lambda data: duffdp.count(data, epsilon=10), []),
+        (
+            {},
+            lambda data: duffdp.mean(data, **AGE, **GROUPS),
+            [EVERY_GROUP, RECORDS, NUMBERS, POINT, OUTSIDE],
+        ),
+        ({}, lambda data: duffdp.count(data, epsilon=10), [RECORDS]),
         (
             {},
             lambda data: duffdp.mode(data, column="word", categories=["a", "b"], epsilon=1.0),
-            [LISTED],
+            [RECORDS, LISTED],
         ),
         (
             {},
             lambda data: duffdp.share(data, column="word", values=["a"], epsilon=1.0),
-            [MEMBERS],
+            [RECORDS, MEMBERS],
         ),
         (
             {},
             lambda data: duffdp.histogram(data, column="age", bins=[0, 50, 120], epsilon=1.0),
-            [NUMBERS, POINT],
+            [RECORDS, NUMBERS, POINT, OUTSIDE.replace(CLAMPED, BINNED)],
         ),
     ],
 )
@@ -95,9 +113,18 @@ def test_notes_of_a_release(people, how, release, notes):
 
 def test_dates(people):
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
-    assert duffdp.median(people, **day).notes == [DATES.format("2024-12-31", "%d.%m.%Y")]
-    german = TextFile(people, date_format="%d.%m.%Y")
-    assert duffdp.median(german, **day).notes == [DATES.format("%d.%m.%Y", "%Y-%m-%d")]
+    outside = f"{CLAMPED}; leave out dates like 9999-12-31 with where"
+    for layout, shown, other in (
+        (None, "2024-12-31", "%d.%m.%Y"),
+        ("%d.%m.%Y", "%d.%m.%Y", "%Y-%m-%d"),
+        (
+            "%d.%m.%y",
+            "%d.%m.%y, years 00 to 68 as 2000 to 2068 and 69 to 99 as 1969 to 1999",
+            "%Y-%m-%d",
+        ),
+    ):
+        notes = duffdp.median(TextFile(people, date_format=layout), **day).notes
+        assert notes == [RECORDS, DATES.format(shown, other), outside]
 
 
 def test_declared_types_need_no_words(tmp_path):
@@ -105,7 +132,10 @@ def test_declared_types_need_no_words(tmp_path):
     frame.write_parquet(tmp_path / "people.parquet")
     for data in (frame, tmp_path / "people.parquet"):
         assert duffdp.mean(data, **AGE).notes == []
+        assert duffdp.mean(data, **AGE, where="age > 3").notes == []
         assert duffdp.median(data, **AGE).notes == [STEP]
+        assert duffdp.count(data, epsilon=1).notes == []
+    assert duffdp.slope([1, 2], [2, 4], bounds=(-5, 5), step=1, epsilon=1).notes == []
 
 
 def test_notes_of_a_table_name_columns(people):
@@ -115,7 +145,8 @@ def test_notes_of_a_table_name_columns(people):
         epsilon=100,
         bounds={"age": (0, 120)},
     )
-    expected = [LARGE, f"age: {NUMBERS}", f"age: {POINT}", f"age: {TABLE_STEP}", f"word: {LISTED}"]
+    ages = [f"age: {note}" for note in (NUMBERS, POINT, OUTSIDE, TABLE_STEP)]
+    expected = [LARGE, RECORDS, *ages, f"word: {LISTED}"]
     assert table.notes == expected
     html = table._repr_html_()
     assert all(note.replace('"', "&quot;") in html for note in expected)
@@ -127,7 +158,10 @@ def test_the_command_prints_them_in_its_own_words(people, call):
     comma = COMMA.replace('TextFile(..., thousands=".")', "--thousands '.'").replace(
         'TextFile(..., thousands=" ")', "--thousands ' '"
     )
-    assert (code, err.splitlines()) == (0, [LARGE, EVERY_GROUP, NUMBERS, comma])
+    assert (code, err.splitlines()) == (
+        0,
+        [LARGE, EVERY_GROUP, RECORDS, NUMBERS, comma, OUTSIDE.replace("where", "--where")],
+    )
     assert NUMBERS not in out
     assert call(*words, "--quiet", quiet=False)[2] == ""
     # An error is one line, as ever.
@@ -143,9 +177,9 @@ def test_plans_print_them_too(tmp_path, people, call, kind):
     plan.write_text('source = "people.csv"\nepsilon = 1\ndecimal = ","\n' + body)
     column = "age: " if kind == "table" else ""
     comma = COMMA.replace("TextFile(..., thousands=", "thousands = ").replace('")', '"')
-    expected = [f"{column}{NUMBERS}", f"{column}{comma}"]
+    expected = [RECORDS, *(f"{column}{note}" for note in (NUMBERS, comma, OUTSIDE))]
     code, out, err = call(kind, plan, "--check", quiet=False)
-    assert (code, out.splitlines()[-2:], err) == (0, expected, "")
+    assert (code, out.splitlines()[-4:], err) == (0, expected, "")
     assert NUMBERS not in call(kind, plan, "--check")[1]
     code, _, err = call(kind, plan, quiet=False)
     assert (code, err.splitlines()) == (0, expected)
@@ -201,7 +235,7 @@ def test_no_record_changes_a_note(tmp_path, call):
         code, out, err = call(*words, "--by", "word", "--keys", "a,b", quiet=False)
         seen.add((code, out.count("\n"), err))
     assert len(seen) == 1
-    assert seen.pop()[2].count("\n") == 4
+    assert seen.pop()[2].count("\n") == 6
 
 
 def test_an_engine_that_no_test_runs_on():

@@ -7,6 +7,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import openpyxl
@@ -69,7 +71,8 @@ def rebuilt(page, change):
     page.wait_for_function("() => document.getElementById('plan') !== window.formBefore")
 
 
-def released(page, name):
+def to_confirm(page, name):
+    """The page that asks whether to release."""
     page.fill("#ledger", name)
     page.fill("#budget", "5000")
     page.fill("#epsilon", SURE)
@@ -80,13 +83,20 @@ def released(page, name):
         "() => document.querySelector('#toml')?.textContent.includes('epsilon = 1000')"
     )
     page.click("#release")
+    page.wait_for_selector("#start")
+    return page.inner_text("main")
+
+
+def released(page, name):
+    to_confirm(page, name)
     page.click("#start")
     page.wait_for_selector("text=was charged to")
     return page.inner_text("main")
 
 
 def ask(page, column, lower, upper, statistic):
-    rebuilt(page, lambda: page.select_option("#add", column))
+    if column in page.locator("#add option").all_inner_texts():  # the first number is there already
+        rebuilt(page, lambda: page.select_option("#add", column))
     page.fill("#lower\\.0", lower)
     page.fill("#upper\\.0", upper)
     page.check(f"#statistic\\.0\\.{statistic}")
@@ -163,6 +173,59 @@ def test_a_sheet_is_chosen_and_titles_are_skipped(page):
     page.fill("#upper\\.0", "6")
     page.fill("#step\\.0", "0.5")
     assert "2.5" in released(page, "grades.db")
+
+
+WORDS = {
+    "survey.csv": "values beyond a bound count as that bound; leave out codes like 99 with",
+    "names.csv": "lines with too many fields are ignored",
+    "merged.xlsx": "only the first of merged cells has their value",
+    "office.sqlite::people": "values that do not fit the type that SQLite declares",
+    "born.csv": "years 00 to 68 as 2000 to 2068",
+    "people.csv": "rows without patient are ignored, and each spelling of patient is another",
+}
+
+
+@pytest.fixture(scope="module")
+def pitfalls(folder):
+    """Files that no error may find fault with, made before the page is opened."""
+    lines = [f"{i},{97 if i % 5 == 0 else 5}" for i in range(400)]
+    (folder / "survey.csv").write_text("\n".join(["id,answer", *lines]))
+    lines = [f"{i},Doe, Jane" if i % 2 else f"5,Roe{i}" for i in range(400)]
+    (folder / "names.csv").write_text("\n".join(["answer,name", *lines]))
+    lines = [f"{5},12.03.{30 + i % 30}" for i in range(400)]
+    (folder / "born.csv").write_text("\n".join(["answer,born", *lines]))
+    lines = [f"5,{' ' * (i % 2)}p{i // 2}" for i in range(400)]
+    (folder / "people.csv").write_text("\n".join(["answer,patient", *lines]))
+    book = openpyxl.Workbook()
+    for row in (["answer", "n"], *([5 if i % 100 == 0 else None, i] for i in range(400))):
+        book.active.append(row)
+    book.active.merge_cells("A2:A101")
+    book.save(folder / "merged.xlsx")
+    with closing(sqlite3.connect(folder / "office.sqlite")) as base:
+        base.execute("CREATE TABLE people (answer INTEGER)")
+        base.executemany("INSERT INTO people VALUES (?)", [(5,), ("k.A.",)] * 200)
+        base.commit()
+    return folder
+
+
+@pytest.mark.parametrize("source", WORDS)
+def test_what_is_ignored_has_words_before_the_release(pitfalls, page, source):
+    """The note is on the page of the plan, and on the one that asks whether to release."""
+    file, _, part = source.partition("::")
+    rebuilt(page, lambda: page.select_option("#source", file))
+    if part and page.locator("#part").count():
+        assert part in page.locator("#part option").all_inner_texts()
+    column, bounds = "answer", ("0", "10")
+    if source == "born.csv":
+        page.click("text=How the file is formatted")
+        page.fill("#date_format", "%d.%m.%y")
+        rebuilt(page, lambda: page.press("#date_format", "Tab"))
+        column, bounds = "born", ("1925-01-01", "2010-12-31")
+    ask(page, column, *bounds, "median" if column == "born" else "mean")
+    if source == "people.csv":
+        page.select_option("#person", "patient")
+    page.wait_for_selector(f"text={WORDS[source]}")
+    assert WORDS[source] in to_confirm(page, f"{file}.db")
 
 
 FORM = [("epsilon", "1"), ("column.0", "age"), ("lower.0", "0"), ("upper.0", "120")]

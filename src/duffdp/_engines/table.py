@@ -609,6 +609,11 @@ class SourceTable:
         return PLAIN_FIELDS if undeclared else None
 
     @property
+    def file_note(self) -> str:
+        """What users should know about the rows of this file format; empty if it is no file."""
+        return "" if self._path is None else self._path.note
+
+    @property
     def has_objects(self) -> bool:
         """True if values are Python objects of any type."""
         schema = self.adapter.schema
@@ -819,6 +824,10 @@ def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
     except TypeError:
         raise UnsupportedData(
             f"data must be a frame, a series, an array or a path, got {type(data).__name__}."
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise UnsupportedData(
+            f"two columns of the {type(data).__name__} have the same name. Rename one of them."
         ) from None
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(

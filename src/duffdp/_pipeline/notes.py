@@ -14,16 +14,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from duffdp._engines.addresses import SEPARATOR
-from duffdp._engines.files.fields import FieldRules
-from duffdp._engines.files.paths import format_named, rules_of
+from duffdp._engines.files.fields import BOOLEANS, FieldRules
+from duffdp._engines.files.paths import format_named, format_of, rules_of
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path
+from duffdp._engines.sql.parse import read_query
 from duffdp._engines.sql.query import Query
+from duffdp._engines.where import read_condition
 from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL, FoundKeys
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import duration_text, parameter_text
-from duffdp.domain import Categories, Digits, Grid, Membership
+from duffdp.domain import Bins, Categories, Digits, Grid, Membership
 from duffdp.domain.pattern import count_for_finding
 from duffdp.errors import PYTHON, Argument, Dialect, Part, TextFileArgument, word
 
@@ -39,7 +41,8 @@ class Reading(NamedTuple):
     """How a release reads its values.
 
     The rules of a text file, the name of an untested engine, and whether values are Python objects
-    of any type. Also whether the step is the default, and whether nobody chose one.
+    of any type. Also whether the step is the default, and whether nobody chose one. `records` is
+    the note of a file format about its records.
     """
 
     text: FieldRules | None = None
@@ -47,6 +50,7 @@ class Reading(NamedTuple):
     untested_engine: str | None = None
     default_grid: bool = False
     objects: bool = False
+    records: str = ""
 
 
 class Note(NamedTuple):
@@ -86,8 +90,13 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
             lines[(_about_found_keys(facts, facts.found),)] = {}
         if facts.other is not None:
             lines[(f"rows with another key or no key are in the group {facts.other!r}",)] = {}
-    for parts in _about_people([facts for facts, _ in listed]):
+    for parts in _about_people(listed):
         lines[parts] = {}
+    for parts in _about_conditions(listed):
+        lines[parts] = {}
+    for records in {reading.records for _, reading in listed if reading is not None}:
+        if records:
+            lines[(records,)] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
         if engine is not None:
             lines[
@@ -104,10 +113,18 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     ]
 
 
-def _about_people(listed: list[Facts]) -> Iterable[tuple[Part, ...]]:
-    """In how many groups a person counts, and which rows intervals are about."""
-    people = [facts for facts in listed if facts.unit.kind == "person"]
+def _about_people(listed: list[tuple[Facts, Reading | None]]) -> Iterable[tuple[Part, ...]]:
+    """Who is a person, in how many groups a person counts, and which rows answers are about."""
+    people = [facts for facts, _ in listed if facts.unit.kind == "person"]
     units = [facts.unit for facts in people]
+    for column in {
+        facts.unit.column: None for facts, reading in listed if reading and reading.text
+    }:
+        if column is not None:
+            yield (
+                f"rows without {column} are ignored, and each spelling of {column} is another "
+                "person",
+            )
     ungrouped = [facts.unit for facts in people if facts.by and not facts.unit.groups_per_person]
     if ungrouped:
         # A table counts people once, also where its other numbers take several of their rows.
@@ -124,13 +141,43 @@ def _about_people(listed: list[Facts]) -> Iterable[tuple[Part, ...]]:
             f"each person is counted in up to {repeated} groups, so a total counts people more "
             "than once",
         )
-    covers = {facts.interval.covers for facts in listed if facts.interval is not None}
+    covers = {facts.interval.covers for facts, _ in listed if facts.interval is not None}
     if units and "data" in covers:
         yield (
             f"intervals cover the rows that were picked, {rows_of_people(units)}; the answer for "
-            "all "
-            "rows may be outside",
+            "all rows may be outside",
         )
+    elif of_values := [
+        facts.unit for facts in people if facts.column is not None and not _adds_up_people(facts)
+    ]:
+        yield (
+            f"answers are for the rows that were picked, {rows_of_people(of_values)}; for all "
+            "rows, a sum may be far larger and other answers may differ",
+        )
+
+
+def _adds_up_people(facts: Facts) -> bool:
+    """True if a query made one row of all rows of a person."""
+    return facts.sql is not None and read_query(facts.sql).people is not None
+
+
+def _about_conditions(listed: list[tuple[Facts, Reading | None]]) -> Iterable[tuple[Part, ...]]:
+    """What a query leaves out, and how a condition reads fields of a text file."""
+    for facts, reading in listed:
+        if facts.sql is not None:
+            yield (Argument("sql"), ": if an expression fails for a row, its value is missing")
+        if facts.where is None or reading is None or reading.text is None:
+            continue
+        yield (
+            Argument("where"),
+            ": a missing or unreadable value satisfies no comparison; text counts as spelled, "
+            "NA too",
+        )
+        kinds = {reading.text.kinds.get(name) for name in read_condition(facts.where).columns}
+        if kinds & {"integer", "float"}:
+            yield about_marks(reading.text)
+        if kinds & {"date", "datetime"}:
+            yield about_dates(reading.text)
 
 
 def rows_of_people(units: Iterable[PrivacyUnit]) -> str:
@@ -150,16 +197,27 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
     if isinstance(domain, Categories):
         yield ("values that are not listed are ignored; spell them as in the data",)
     elif isinstance(domain, Membership) and isinstance(domain.members, Categories):
-        yield ("values that are not listed count as others; spell them as in the data",)
+        yield (
+            "values that are not listed count as others, and missing ones are ignored; spell them "
+            "as in the data",
+        )
     elif reading.objects and domain.kind in (*_NUMBERS, *_TIMES):
         kind = "numbers" if domain.kind in _NUMBERS else "dates"
         yield (f"values that are not {kind} are ignored, and so is text with digits",)
+    elif reading.text is not None and _is_boolean(facts, reading.text):
+        yield (f"values other than {BOOLEANS} are ignored",)
     elif reading.text is not None and domain.kind in _NUMBERS:
         yield ("values that are not numbers are ignored",)
         yield about_marks(reading.text)
     elif reading.text is not None and domain.kind in _TIMES:
         layout, *change = about_dates(reading.text)
         yield (f"values that are not dates are ignored; {layout}", *change)
+    if reading.text is not None and isinstance(domain, Grid | Bins) and facts.column is not None:
+        outside = "values beyond a bound count as that bound"
+        if isinstance(domain, Bins):
+            outside = "values beyond the bins count in the nearest bin"
+        code = "dates like 9999-12-31" if domain.kind in _TIMES else "codes like 99"
+        yield f"{outside}; leave out {code} with ", Argument("where")
     if reading.default_step and isinstance(domain, Grid) and not isinstance(domain, Digits):
         yield _about_step(domain)
 
@@ -187,6 +245,11 @@ def _about_step(grid: Grid) -> tuple[Part, ...]:
     return f"answers are rounded to {rounding}; for {purpose}, pass ", Argument("step", other)
 
 
+def _is_boolean(facts: Facts, rules: FieldRules) -> bool:
+    """True if the values are a column that is declared as boolean."""
+    return facts.column is not None and rules.kinds.get(facts.column) == "boolean"
+
+
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
     """The number of people or rows that a key needs to be found."""
     min_rows = count_for_finding(found.threshold, found.row_epsilon, Fraction(95, 100))
@@ -207,18 +270,26 @@ def about_large_epsilon(epsilon: Fraction) -> list[Note]:
 
 
 def about_source(data: Any) -> list[Note]:
-    """The notes about all fields of a text file: the line that names its columns, numbers, dates;
-    none about data whose types are declared.
+    """The notes about all records of a file and, if its fields are text, about all fields: the line
+    that names its columns, numbers, dates.
     """
-    if not isinstance(data, TextFile) and not _is_text_path(data):
-        return []
+    records = [Note((), (text,)) for text in filter(None, [about_records(data)])]
+    if not is_text_source(data):
+        return records
     rules = rules_of(data)
-    return [*about_header(data), Note((), about_marks(rules)), Note((), about_dates(rules))]
+    marks = Note((), about_marks(rules))
+    return [*about_header(data), *records, marks, Note((), about_dates(rules))]
+
+
+def about_records(data: Any) -> str:
+    """The note of the format of a file about its rows; empty if it has none."""
+    form = format_of(data) if is_path(data) and not isinstance(data, Query) else None
+    return "" if form is None else form.note(os.fspath(data))
 
 
 def about_header(data: Any) -> list[Note]:
     """The note about the line of a text file that names its columns."""
-    if not isinstance(data, TextFile) and not _is_text_path(data):
+    if not is_text_source(data):
         return []
     form = format_named(os.fspath(data).partition(SEPARATOR)[0])
     if form is not None and not form.lists_columns:
@@ -232,12 +303,11 @@ def about_header(data: Any) -> list[Note]:
     return [Note((), (text, *fix))]
 
 
-def _is_text_path(data: Any) -> bool:
-    """True for the path of a file whose fields are text."""
-    if not is_path(data) or isinstance(data, Query):
-        return False
-    path = os.fspath(data).partition(SEPARATOR)[0]
-    form = None if os.path.isdir(path) else format_named(path)
+def is_text_source(data: Any) -> bool:
+    """True for a `TextFile`, and for the path of files whose fields are text."""
+    if isinstance(data, TextFile):
+        return True
+    form = format_of(data) if is_path(data) and not isinstance(data, Query) else None
     return form is not None and form.is_text
 
 
@@ -262,6 +332,8 @@ def about_marks(rules: FieldRules) -> tuple[Part, ...]:
 def about_dates(rules: FieldRules) -> tuple[Part, ...]:
     """The layout of dates."""
     layout = rules.date_format or "2024-12-31"
+    if "%y" in layout:
+        layout += ", years 00 to 68 as 2000 to 2068 and 69 to 99 as 1969 to 1999"
     other = "%d.%m.%Y" if rules.date_format is None else "%Y-%m-%d"
     return (
         f"dates are read as {layout}; use ",

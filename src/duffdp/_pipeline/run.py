@@ -126,11 +126,14 @@ class PreparedRelease(NamedTuple):
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
-            default_step=checked.has_default_step, default_grid=checked.has_default_grid
+            default_step=checked.has_default_step,
+            default_grid=checked.has_default_grid,
         )
         if isinstance(table, SourceTable):
             reading = reading._replace(
-                text=table.text_rules, untested_engine=table.adapter.untested_engine
+                text=table.text_rules,
+                untested_engine=table.adapter.untested_engine,
+                records=table.file_note,
             )
         if isinstance(table, SourceTable | ArraySource):
             reading = reading._replace(objects=table.has_objects)

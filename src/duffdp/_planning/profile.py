@@ -20,7 +20,7 @@ from duffdp._engines.selection import select
 from duffdp._engines.sql.query import OpenSources
 from duffdp._engines.table import source_types, type_name
 from duffdp._parameters import CONTRIBUTIONS, EPSILON
-from duffdp._pipeline.notes import Note, about_large_epsilon, about_source
+from duffdp._pipeline.notes import Note, about_large_epsilon, about_source, is_text_source
 from duffdp._pipeline.profile import ColumnProfile, FieldEdges, Profile
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.request import ReleaseRequest
@@ -89,7 +89,7 @@ class ProfilePlan:
         selection = select(None, by, keys, unit, contributions, where=where)
         bounds = _bounds_by_column(bounds)
         self.reading = about_source(data)
-        if self.reading and not isinstance(data, TextFile):
+        if is_text_source(data) and not isinstance(data, TextFile):
             data = TextFile(data)
         names = _names(columns)
         self._sources = OpenSources()

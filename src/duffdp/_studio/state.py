@@ -13,7 +13,7 @@ import numpy as np
 from duffdp._engines.addresses import ADDRESS
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import missing_column
-from duffdp._pipeline.notes import Reading, notes_about
+from duffdp._pipeline.notes import Reading, about_records, notes_about
 from duffdp._planning.synthetic import SHAPES
 from duffdp._planning.table_plan import TablePlan
 from duffdp._studio import charts
@@ -229,7 +229,7 @@ class StudioState:
                 "problem": None,
                 "preview": preview,
                 "odds": _odds(form, total),
-                "notes": _notes(form, plan),
+                "notes": self._notes(form, plan),
                 "budget": self._budget(form, total),
                 "toml": plan_text(form, self._folder),
                 "python": python_text(form, self._folder, columns),
@@ -237,6 +237,18 @@ class StudioState:
             }
         except DuffError as error:
             return _no_outcome(error, form)
+
+    def _notes(self, form: StudioForm, plan: TablePlan) -> list[str]:
+        """Notes about how values are read, which depend on the plan alone."""
+        rules = TextFile(form.source, **form.reading).rules if is_text(form.source) else None
+        records = about_records(self._folder.source(form.source)) if form.source else ""
+        reading = Reading(rules, records=records)
+        facts = [
+            request.facts(request.plan, request.domain, True, None)
+            for request in plan.plan.releases
+        ]
+        notes = notes_about((fact, reading) for fact in facts)
+        return [note.in_table().worded(FORM) for note in notes]
 
     def _budget(self, form: StudioForm, cost: float) -> BudgetView:
         ledger, exact_remaining, exact_total = form_budget(form, self._folder)
@@ -277,16 +289,6 @@ def read_sample(text: str) -> Floats:
     if not numbers:
         raise DuffError("the file must have one number per line. Load another file.")
     return np.sort(np.array(numbers))
-
-
-def _notes(form: StudioForm, plan: TablePlan) -> list[str]:
-    """Notes about how values are read, which depend on the plan alone."""
-    rules = TextFile(form.source, **form.reading).rules if is_text(form.source) else None
-    facts = [
-        request.facts(request.plan, request.domain, True, None) for request in plan.plan.releases
-    ]
-    notes = notes_about((fact, Reading(rules)) for fact in facts)
-    return [note.in_table().worded(FORM) for note in notes]
 
 
 def _odds(form: StudioForm, epsilon: float) -> dict[str, str]:

@@ -178,4 +178,11 @@ def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
     return Layout(delimiter.decode(), names)
 
 
-CSV = Format("CSV, TSV", packed_endings(".csv", ".tsv"), CsvFiles, is_text=True)
+def _note(path: str) -> str:
+    return (
+        "every line below the header counts as a row, totals too; lines with too many fields are "
+        "ignored"
+    )
+
+
+CSV = Format("CSV, TSV", packed_endings(".csv", ".tsv"), CsvFiles, is_text=True, note=_note)

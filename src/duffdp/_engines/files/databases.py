@@ -4,11 +4,12 @@ column.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duffdp._engines.addresses import SEPARATOR
 from duffdp._engines.files.copied import CopiedRows
 from duffdp._engines.files.fields import FieldRules, quote_name, quote_text
 from duffdp._engines.files.format import Format, OpenRequest, Reader, ReadRequest, RowSource
@@ -25,6 +26,8 @@ _BATCH = "duffdp_batch"
 # Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is
 # missing.
 _CAST = "TRY_CAST(CASE WHEN {{0}} <> '' THEN substr({{0}}, 2) END AS {kind})"
+# A cast alone would round 1.5, which SQLite stores in a column of whole numbers, too.
+_WHOLE = "CASE WHEN NOT contains({{0}}, '.') THEN " + _CAST + " END"
 
 
 class DuckdbTable:
@@ -69,7 +72,7 @@ class SqliteTable:
         return RowSource(
             self._name,
             self._connection.sql(f"SELECT {', '.join(types)} WHERE false"),
-            self._rows.add({name: _CAST.format(kind=declared[name]).format for name in needed}),
+            self._rows.add({name: _cast(declared[name]) for name in needed}),
         )
 
     def _copy(self, table: str, names: Sequence[str], columns: Sequence[str]) -> None:
@@ -155,6 +158,11 @@ def _texts(values: tuple[Any, ...]) -> Any:
     )
 
 
+def _cast(kind: str) -> Callable[[str], str]:
+    """What makes the expression of a value of this type from the name of its text."""
+    return (_WHOLE if kind == "BIGINT" else _CAST).format(kind=kind).format
+
+
 def _affinity(declared: str) -> str:
     """The type that a column of SQLite is declared to have."""
     upper = declared.upper()
@@ -169,6 +177,17 @@ def _affinity(declared: str) -> str:
     return "DATE" if "DATE" in upper else "VARCHAR"
 
 
+def _note(path: str) -> str:
+    if not _is_sqlite(_file_of(path)):
+        return ""
+    return "values that do not fit the type that SQLite declares for their column are ignored"
+
+
+def _file_of(path: str) -> Path:
+    """The file of a path that may name a table in it."""
+    return Path(path if Path(path).exists() else path.partition(SEPARATOR)[0])
+
+
 DATABASES = Format(
     "databases",
     (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db"),
@@ -177,4 +196,5 @@ DATABASES = Format(
     needs_part=True,
     parts=table_names,
     own_database=True,
+    note=_note,
 )

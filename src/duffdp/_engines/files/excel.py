@@ -155,6 +155,13 @@ def _text(cell: object) -> str:
     return f"{_TYPED}{cell}"
 
 
+def _note(path: str) -> str:
+    return (
+        "every row below the header counts, hidden rows and totals too; only the first of "
+        "merged cells has their value, and a formula has the result that was saved"
+    )
+
+
 EXCEL = Format(
     "Excel",
     (".xlsx", ".xlsm"),
@@ -162,4 +169,5 @@ EXCEL = Format(
     is_text=True,
     part="a sheet of Excel as 'people.xlsx::sheet'",
     parts=sheet_names,
+    note=_note,
 )

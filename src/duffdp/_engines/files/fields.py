@@ -30,6 +30,7 @@ _TYPES = {
     "boolean": "BOOLEAN",
 }
 _TRUE, _FALSE = "('true', 't', 'yes', 'y', '1')", "('false', 'f', 'no', 'n', '0')"
+BOOLEANS = "true, yes, t, y, 1, false, no, f, n and 0"
 # What stands for a part of a date or time: DuckDB alone would also take "epoch" and half a year.
 _PARTS = {
     **dict.fromkeys("dmyHIMS", r"\d{1,2}"),

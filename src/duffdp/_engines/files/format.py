@@ -46,7 +46,8 @@ class RowSource(NamedTuple):
     `rows` began, when all is counted. `zone` is what instants are given in, as the server says and
     UTC in files, but for columns of which a file says another one in `zones`. `people` are the
     columns one of which must name the person, where rows were brought together; and `like` is the
-    frame that answers are to be like, if there is one.
+    frame that answers are to be like, if there is one. `note` is what users should know about rows
+    of this file format.
     """
 
     name: str
@@ -58,6 +59,7 @@ class RowSource(NamedTuple):
     zones: Mapping[str, str] = {}
     people: tuple[str, ...] | None = None
     like: Any = None
+    note: str = ""
 
 
 class Reader(Protocol):
@@ -65,6 +67,11 @@ class Reader(Protocol):
 
     def columns(self, request: ReadRequest, rules: FieldRules) -> RowSource:
         """Some columns with their types, and what reads their rows."""
+
+
+def no_note(path: str) -> str:
+    """The note of a format whose rows are what the file declares."""
+    return ""
 
 
 class Format(NamedTuple):
@@ -79,6 +86,7 @@ class Format(NamedTuple):
     lists_columns: bool = True  # before a record is read
     own_database: bool = False  # not that of other files: all of it would see what this attaches
     parts: Callable[[str], list[str]] | None = None  # the sheets or tables of a file
+    note: Callable[[str], str] = no_note  # what users of a path should know about its rows
 
 
 def header_columns(

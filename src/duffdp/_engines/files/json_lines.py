@@ -80,10 +80,15 @@ def _without_mark(rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
     yield from rows
 
 
+def _note(path: str) -> str:
+    return "a column that an object does not have is missing in it; spell columns as in the file"
+
+
 JSON_LINES = Format(
     "JSON lines",
     packed_endings(".jsonl", ".ndjson"),
     JsonLines,
     is_text=True,
     lists_columns=False,
+    note=_note,
 )

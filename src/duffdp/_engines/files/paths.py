@@ -51,6 +51,7 @@ class OpenFile:
     name: str
     reader: Reader
     rules: FieldRules
+    note: str  # what users should know about its rows
 
     def columns(self, request: ReadRequest) -> RowSource:
         """Some columns and their types. Parquet files and tables keep their declared types. In text
@@ -60,7 +61,7 @@ class OpenFile:
         try:
             source = self.reader.columns(request, self.rules)
             zone = FILE_ZONE if "WITH TIME ZONE" in str(source.types.types) else None
-            return source._replace(zone=zone)
+            return source._replace(zone=zone, note=self.note)
         except Exception as error:
             raise unreadable(self.name, error) from None
 
@@ -105,7 +106,8 @@ def open_path(
         if connection is None:
             alone = form.own_database
             connection = duckdb.connect(config=settings()) if alone else _shared_connection()
-        return OpenFile(name, form.open(OpenRequest(connection, name, paths, part, rules)), rules)
+        reader = form.open(OpenRequest(connection, name, paths, part, rules))
+        return OpenFile(name, reader, rules, form.note(name))
     except Exception as error:
         raise unreadable(name, error) from None
 
@@ -195,6 +197,18 @@ def format_named(path: str) -> Format | None:
     """The file format for the ending of a file name."""
     lower = path.lower()
     return next((one for one in FORMATS if lower.endswith(one.endings)), None)
+
+
+def format_of(path: str | os.PathLike[str]) -> Format | None:
+    """The format of what a path names; None for servers, and for what cannot be opened."""
+    name = os.fspath(path)
+    if ADDRESS.match(name):
+        return None
+    try:
+        file, part = _parts(name)
+        return _format_of_parts(file, part) or _common_format(_files(file))
+    except DuffError:
+        return None
 
 
 def _format_of_parts(path: str, part: str) -> Format | None:
