@@ -75,7 +75,7 @@ def write(
         same data, which `audit` was run. Missing answers are marked.
     engine_check
         The result of `duffdp.audit.check_engine` for the engine that holds the data, or a stored
-        one by `EngineCheck.from_file(path)`. The report shows its first line.
+        one by `EngineCheck.from_file(path)`. The report shows a summary of it.
 
     Returns
     -------

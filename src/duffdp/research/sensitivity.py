@@ -320,7 +320,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
     values, domain
         As for `median`.
     q
-        From 0 to 1, read as the decimal that was written.
+        From 0 to 1. A float is read as its shortest decimal: 0.1 is exactly 1/10.
 
     Returns
     -------
@@ -334,7 +334,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Runtime
     -------
-    O(n^2) after sorting, a vector of n at a time; O(n) for q = 1/2.
+    O(n^2) after sorting, with memory for n numbers; O(n) for q = 1/2.
 
     References
     ----------

@@ -53,7 +53,7 @@ class Slope(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
     (`tests/statistics/slope_test.py`). The candidates are public; x and y need no bounds.
 
     Utility
