@@ -574,7 +574,7 @@ COVERS: Parameter[Covers] = Parameter(
     doc='The target of the interval. "data": the exact answer for the records that are used; with '
     "`unit`, these are the rows chosen at random, and the answer for all rows may be outside of "
     'the interval. "population": the answer for the population, if the records are independent '
-    "samples of it. Its distribution may be any.",
+    "samples of it. The population may have any distribution.",
     rule='"data" (the records themselves) or "population" (that they were sampled from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -1152,7 +1152,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     replace(
         COVERS,
         doc='The target of intervals. "data": the exact answer for the records (with `unit`, for '
-        'the rows that were picked). "population": the answer for the population that they were '
+        'the rows chosen at random). "population": the answer for the population that they were '
         'sampled from independently. Intervals of counts and sums always cover "data".',
     ),
     replace(

@@ -78,16 +78,16 @@ class StepFunction:
     domain
         The public candidates.
     start, count, distance
-        int64 arrays in domain order, with one entry for each run: neighboring candidates at the
-        same distance. Its first candidate, its number of candidates and its distance.
+        int64 arrays in domain order, with one entry for each run of neighboring candidates at the
+        same distance: its first candidate, their number and their distance.
     unit
         The size of one step of `distance`: 1, or a fraction for rank scores.
     rate
         A draw with weights exp(-c distance) is epsilon-private for c up to `rate * epsilon`. The
         rate is 1/2 in general, and 1 if one record moves all distances in one direction.
     tail
-        None for a whole step function. For a window, a range of candidates that an engine lists:
-        the candidates outside of it.
+        None for a whole step function. If the arrays cover only a window of the domain, the tail
+        has the distances of the candidates outside of it.
 
     Methods
     -------

@@ -57,9 +57,9 @@ class Release(Exportable):
     confidence
         Each interval contains its target with at least this probability.
     covers
-        The target of intervals. "data": the exact answer for the records; with `unit` these are the
-        rows that were picked. "population": the answer for the population that they were sampled
-        from.
+        The target of intervals. "data": the exact answer for the records; with `unit`, these are
+        the rows that were chosen at random. "population": the answer for the population that they
+        were sampled from.
     simultaneous
         True if all intervals hold at once with this confidence, False if each does individually.
     statistic, mechanism, unit, loss
@@ -297,8 +297,8 @@ class Release(Exportable):
         Returns
         -------
         int
-            The bound, in records. If the exact value is not a possible output, as for some means,
-            the closest possible output may need some records as well: add their number.
+            The bound, in records. It holds if the exact value is a possible output. Otherwise, as
+            for some means, add the distance of the best possible output.
 
         Privacy
         -------

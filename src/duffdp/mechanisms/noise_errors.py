@@ -26,7 +26,7 @@ class GeometricErrors(Noise):
     """
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The limit that the absolute noise of one number is within with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
         rate, miss = self.epsilon / sensitivity, float(1 - confidence)
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
         threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
@@ -171,7 +171,7 @@ class StaircaseErrors(Noise):
         return 2 * mass * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The limit that the absolute noise of one number is within with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
         low, high = 0, 1
         while self.tail(sensitivity, high + 1) > 1 - confidence:
             low, high = high, 2 * high

@@ -53,14 +53,14 @@ class Noise(ABC):
 
     @abstractmethod
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The limit that the absolute noise of one number is within with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
 
     @abstractmethod
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """Bound on the noise of a ratio of two numbers."""
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The limit that the absolute noise of a sum of numbers is within with this confidence."""
+        """The largest absolute noise of a sum of numbers, with this confidence."""
         return largest_sum(self, sensitivity, count, float(1 - confidence))
 
     def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:

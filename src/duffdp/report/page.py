@@ -85,7 +85,7 @@ def write(
     Privacy
     -------
     Made from releases and public parameters alone, so the report may be published wherever the
-    values may. If a draw was seeded and is not private, the report states this in large letters.
+    values may. If a draw was seeded and is not private, the report begins with a warning.
 
     References
     ----------

@@ -150,8 +150,7 @@ def finite_domain_error_within(
     """A bound on the error that holds with probability 1 - eta, from the number N of candidates.
 
     The bound is the distance to the farthest candidate within floor(log(N / eta) / c) records of
-    the best one, where c is epsilon / 2. It is simpler and tighter than the bounds by smooth
-    sensitivity.
+    the best one, where c is epsilon / 2. It needs no smooth sensitivity.
 
     Parameters
     ----------

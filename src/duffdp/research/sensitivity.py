@@ -126,8 +126,8 @@ class Sensitivity:
         return float(self.levels[min(k, len(self.levels) - 1)])
 
     def smooth(self, beta: Any) -> Any:
-        """The beta-smooth sensitivity: the largest exp(-beta k) LS(k); for one beta or an array of
-        them.
+        """The beta-smooth sensitivity: the largest `exp(-beta k) * at(k)`; for one beta or an array
+        of them.
         """
         smooth = np.exp(self.log_smooth(beta))
         return smooth if smooth.ndim else float(smooth)

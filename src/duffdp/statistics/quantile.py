@@ -78,8 +78,9 @@ class Quantile(RankDistances, DistanceStatistic):
     utility
         "distance": the fewest records to add or remove that make a candidate the quantile (the
         paper's utility). "signed": the same, except for the quantile itself: 1 minus the fewest
-        records to add or remove until it is no longer the quantile. It is the most accurate of the
-        three. "rank": |(1-q) * records below - q * records above| / max(q, 1-q), the paper's u_2.
+        records to add or remove until it is no longer the quantile. It favors the exact quantile
+        more than "distance" does. "rank": |(1-q) * records below - q * records above| / max(q,
+        1-q), the paper's u_2.
     inside
         For q = 0 and 1 and the first two utilities: aim at a record with this many others beyond
         it, instead of the smallest or the largest.

@@ -69,7 +69,7 @@ class Quantiles(BaseStatistic):
         Different numbers from 0 to 1, in any order, each read as for `Quantile`.
     records
         A number of records that was drawn before: gaps are compared with shares of it. Without it,
-        a size is drawn together with the quantiles.
+        a number of records is drawn together with the quantiles.
     ends
         Two candidates, from a private range that was drawn before: records beyond them count as the
         nearer one.

@@ -58,7 +58,7 @@ class Slope(DistanceStatistic):
 
     Utility
     -------
-    For n records whose pairs have slopes with the density f at their median, the error is about 1 /
+    For n records whose pairs have slopes with the density f at their median, the error is about 2 /
     (f n epsilon), in addition to the sampling error.
 
     Runtime

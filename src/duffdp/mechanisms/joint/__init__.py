@@ -50,7 +50,7 @@ class Joint(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record. It is bounded-range
-    (see `duffdp.Loss`). For any fixed (s, t) an added record adds 1 to all gaps together, so the
+    (see `duffdp.Loss`). For any fixed (s, t) an added record adds a total of 1 to the gaps, so the
     score moves by at most 1. In the published mechanism, s is the exact number of records, so an
     added record moves the score by up to `2 (1 - smallest share)`. Drawing s instead nearly halves
     the noise (`tests/mechanisms/joint_test.py` enumerates both).
