@@ -171,7 +171,7 @@ def quantiles(data: Any, **options: Any) -> Release:
     Utility
     -------
     The error of each decile is about 3.5 / epsilon ranks. With nine separate releases at epsilon /
-    9 it would be about four times as large.
+    9 it would be about four times as large (`python -m benchmarks.docstring_errors`).
 
     Runtime
     -------
@@ -225,9 +225,9 @@ def mean(data: Any, **options: Any) -> Release:
     Utility
     -------
     The error of "best" is 0.75 to 1 times (upper - lower) / (epsilon n) for n records, and a third
-    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is 5 to 50 times s / (epsilon
-    n), where s is the standard deviation, for at least 1,000 / epsilon records in bounds from (0,
-    100) to (0, 10**6).
+    less at epsilon 5. Tight bounds reduce it. The error of "clipped" is about 4 to 40 times s /
+    (epsilon n), where s is the standard deviation of at least 1,000 / epsilon records, in bounds
+    from (0, 100) to (0, 10**6) around records near 50 (`python -m benchmarks.docstring_errors`).
 
     "clipped" cuts off heavy tails, which biases the mean towards the center, and more records
     reduce this bias only slowly. The error of "distance" is 1 to 2 times (upper - lower) / (epsilon
