@@ -226,8 +226,9 @@ def mean(data: Any, **options: Any) -> Release:
     -------
     The error of "best" is 0.75 to 1 times (upper - lower) / (epsilon n) for n records, and a third
     less at epsilon 5. Tight bounds reduce it. The error of "clipped" is about 4 to 40 times s /
-    (epsilon n), where s is the standard deviation of at least 1,000 / epsilon records, in bounds
-    from (0, 100) to (0, 10**6) around records near 50 (`python -m benchmarks.docstring_errors`).
+    (epsilon n), where s is the standard deviation of the records. This was measured for at least
+    1,000 / epsilon records near 50, in bounds from (0, 100) to (0, 10**6) (`python -m
+    benchmarks.docstring_errors`).
 
     "clipped" cuts off heavy tails, which biases the mean towards the center, and more records
     reduce this bias only slowly. The error of "distance" is 1 to 2 times (upper - lower) / (epsilon
