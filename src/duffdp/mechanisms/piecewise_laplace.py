@@ -33,8 +33,8 @@ class PiecewiseLaplace(Mechanism):
     The rungs I(0), I(1), ... of a ladder are its local sensitivities (see `duffdp.ladder`). They
     are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so J(k) and J(k+1) differ by
     little, as do those of neighboring data. Z has a Laplace distribution of rate `c = 5/6 epsilon`,
-    and `k = floor(|Z|)`. The output is the count plus, in the direction of Z, `J(0) + ... + J(k-1)
-    + (|Z| - k) J(k)`. It is rounded to a whole number and clamped to 0 .. largest.
+    and `k = floor(|Z|)`. The noise has the sign of Z and the size `J(0) + ... + J(k-1) + (|Z| - k)
+    J(k)`. The count with this noise is rounded to a whole number and clamped to 0 .. largest.
 
     Parameters
     ----------

@@ -105,8 +105,9 @@ def utility_loss_probability(steps: StepFunction, epsilon: Any, t: float) -> flo
     """A bound on the probability that the output is more than t further away than the best
     candidate.
 
-    For the exponential mechanism: N / #{d < best + t/2} * exp(-c t / 2) with N candidates, at most
-    1.
+    For the exponential mechanism and N candidates it is N / #{d < best + t/2} * exp(-c t / 2), or 1
+    if this is larger. Here c is that of `Exponential`, and #{d < x} is the number of candidates
+    nearer than x.
 
     Parameters
     ----------

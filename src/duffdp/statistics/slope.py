@@ -42,8 +42,8 @@ class Slope(DistanceStatistic):
     """The slope of y over x: the median of the slopes of all pairs of records.
 
     A candidate b is the slope if as many pairs have a slope above b as below. Let Q be the
-    difference of these two numbers. With n records, k added records change Q by at most k n + k (k
-    - 1) / 2. The distance of b is the least k for which this is at least |Q|.
+    difference of these two numbers. With n records, k added records change Q by at most `k (n +
+    (k-1) / 2)`. The distance of b is the least k for which this is at least |Q|.
 
     Parameters
     ----------
