@@ -98,8 +98,8 @@ def index() -> str:
     """The list of all public names."""
     lines = [
         "# Python API\n",
-        "Every public name. The pages are made from the docstrings, which `help(duffdp.median)`",
-        "shows as well. Parameters of many functions are on [shared parameters](shared.md).\n",
+        "These pages list every public name. They are made from the docstrings, which `help`",
+        "prints. [Shared parameters](shared.md) explains the parameters of many functions.\n",
         "A method that these pages do not list is internal and may change at any time.\n",
         "| page | names |",
         "| --- | --- |",

@@ -552,12 +552,13 @@ SUPPRESS_BELOW: Parameter[int | None] = Parameter(
 INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
     help="Also release an interval with this confidence, such as 0.95. For medians, "
-    "quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a population.",
+    "quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a population; for "
+    "describe, half of the quantiles' share. For other statistics it costs nothing.",
     doc="The confidence of intervals, such as 0.95. The release then has `low` and `high`: each "
     "interval contains the target named by `covers` with at least this probability. Counts, "
-    "histograms, sums, means and shares get it at no cost. For medians, quantiles and "
-    "interquartile ranges it takes half of epsilon, or 7/8 for a population; for summaries, half "
-    "of what the quantiles get. Other statistics refuse it.",
+    "histograms, shares, and sums and means by the default mechanism get it at no cost. For "
+    "medians, quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a "
+    "population; for summaries, half of what the quantiles get. Other statistics refuse it.",
     rule="a confidence between 0 and 1",
     example=0.95,
     default=None,
@@ -570,11 +571,11 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
 COVERS: Parameter[Covers] = Parameter(
     name="covers",
     help="The target of the interval: the exact answer for the data, or for the population that "
-    "the data were sampled from.",
+    "the data was sampled from.",
     doc='The target of the interval. "data": the exact answer for the records that are used; with '
-    "`unit` these are the rows that were picked, so the answer for all rows may be outside. "
-    '"population": the answer for the population, of any distribution, that the records were '
-    "sampled from independently.",
+    "`unit`, these are the rows chosen at random, and the answer for all rows may be outside of "
+    'the interval. "population": the answer for the population, if the records are independent '
+    "samples of it. The population may have any distribution.",
     rule='"data" (the records themselves) or "population" (that they were sampled from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -621,7 +622,8 @@ LEDGER: Parameter[Any] = Parameter(
     name="ledger",
     help="The ledger file to charge; see 'duffdp ledger init'.",
     doc="The privacy budget to charge: a `Ledger` or its path. It is charged before the draw, "
-    "raises `BudgetExceeded` if the budget is too small, and refuses calls with a seed.",
+    "raises `BudgetExceeded` if the budget is too small, and refuses calls with a seed unless it "
+    "was opened with `allow_seeded=True`.",
     default=None,
     convert=_anything,
     kind="file",
@@ -667,7 +669,7 @@ SOURCE: Parameter[str | None] = Parameter(
 )
 QUIET: Parameter[bool] = Parameter(
     name="quiet",
-    help="Do not print notes on how data are read.",
+    help="Do not print notes on how data is read.",
     rule="True or False",
     example=True,
     default=False,
@@ -1158,7 +1160,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     replace(
         COVERS,
         doc='The target of intervals. "data": the exact answer for the records (with `unit`, for '
-        'the rows that were picked). "population": the answer for the population that they were '
+        'the rows chosen at random). "population": the answer for the population that they were '
         'sampled from independently. Intervals of counts and sums always cover "data".',
     ),
     replace(

@@ -78,15 +78,16 @@ class StepFunction:
     domain
         The public candidates.
     start, count, distance
-        int64 arrays: first candidate, number of candidates and distance of every run, in domain
-        order.
+        int64 arrays in domain order, with one entry for each run of neighboring candidates at the
+        same distance: its first candidate, their number and their distance.
     unit
         The size of one step of `distance`: 1, or a fraction for rank scores.
     rate
-        The largest c / epsilon with which weights exp(-c distance) are epsilon-private: 1/2 in
-        general, 1 if all distances move in one direction.
+        A draw with weights exp(-c distance) is epsilon-private for c up to `rate * epsilon`. The
+        rate is 1/2 in general, and 1 if one record moves all distances in one direction.
     tail
-        None for a whole step function; in a window, the candidates outside of it.
+        None for a whole step function. If the arrays cover only a window of the domain, the tail
+        has the distances of the candidates outside of it.
 
     Methods
     -------

@@ -139,7 +139,9 @@ class DuffError(ValueError):
 
     Privacy
     -------
-    The text is made from the parameters of the call alone, not from a record.
+    The text is made from public facts: the parameters of the call, and the names and types of
+    columns. It contains no record, except that the first record of a CSV file without a header is
+    read as names of columns.
     """
 
     parameter: str | None = None
@@ -189,7 +191,7 @@ class BoundsError(DuffError):
 
     Privacy
     -------
-    Raised before data are read.
+    Raised before data is read.
     """
 
 
@@ -198,7 +200,7 @@ class UnsupportedData(DuffError):
 
     Privacy
     -------
-    Depends on the declared type and shape of the column, which are public.
+    Depends on the declared names, types and shape of the data, which are public.
     """
 
 

@@ -842,5 +842,5 @@ def test_keys_that_are_no_values(key):
 
 
 def test_a_frame_without_columns():
-    with pytest.raises(DuffError, match="The data have no columns"):
+    with pytest.raises(DuffError, match="The data has no columns"):
         duffdp.median(pl.DataFrame(), column="x", epsilon=1, bounds=(0, 9))

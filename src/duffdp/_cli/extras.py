@@ -70,9 +70,10 @@ def check_engine(address: str, out: Path | None) -> None:
     """Check that a database counts exactly.
 
     ADDRESS: postgresql://user@host/database, mysql://..., sc://host:port for Spark Connect, or any
-    other address that ibis accepts. Writes public records into a temporary table, counts them in
-    every way, and compares the counts with exact ones. The records are of kinds that some databases
-    misread. Reads no other table and costs no epsilon. The exit code is 1 if an answer was wrong.
+    other address that ibis accepts. Writes public records into a temporary table, runs every kind
+    of counting request and every statistic on them, and compares the answers with exact ones. The
+    records are of kinds that some databases misread. Reads no other table and costs no epsilon. The
+    exit code is 1 if an answer was wrong.
     """
     import json
 

@@ -177,7 +177,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         click.Option(
             ["--engine-check"],
             type=FILE,
-            help="The stored result of check-engine; the report prints its first line.",
+            help="The stored result of check-engine; the report prints a summary of it.",
         ),
         option(EXPLAIN),
         option(QUIET),

@@ -98,7 +98,7 @@ def _format_by_header() -> str:
         return "parquet"
     if start.lstrip()[:1] in (b"", b"{", b"["):
         raise UnsupportedData(
-            "the piped data have no header. Pass --pipe jsonl for JSON lines. CSV needs a first "
+            "the piped data has no header. Pass --pipe jsonl for JSON lines. CSV needs a first "
             "line with the column names."
         )
     return "csv"

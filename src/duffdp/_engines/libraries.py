@@ -38,7 +38,7 @@ def narwhals() -> ModuleType:
 
 
 def is_path(data: object) -> bool:
-    """True if data are named by a path."""
+    """True if data is named by a path."""
     return isinstance(data, str | os.PathLike)
 
 
@@ -49,7 +49,7 @@ def is_of_library(data: object) -> bool:
 
 
 def is_table(data: object) -> bool:
-    """True if data are a path, or a frame or series of a library that narwhals knows."""
+    """True if data is a path, or a frame or series of a library that narwhals knows."""
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
@@ -57,7 +57,7 @@ def missing_column(name: str, columns: Iterable[str]) -> UnsupportedData:
     """The error about a column that is not there, with the names that come nearest."""
     names = list(columns)
     available = (
-        f" Available columns: {quoted_names(names)}." if names else " The data have no columns."
+        f" Available columns: {quoted_names(names)}." if names else " The data has no columns."
     )
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and not set(parts).isdisjoint(names):

@@ -116,8 +116,8 @@ class Comparison(Exportable):
         The first number divided by the second, if both are above 0; an end is infinite if the
         second could be 0.
     confidence
-        The probability, at least, with which the interval of a difference holds, and likewise that
-        of a ratio. Each holds individually.
+        Each interval of a difference, and each of a ratio, contains the exact one with at least
+        this probability, individually.
     exact
         True if the confidence follows from the exact distribution of both noises.
 
@@ -258,8 +258,8 @@ class Ranking(Exportable):
         Pairs of keys: those whose order is certain, the larger first, and those whose intervals
         overlap.
     confidence, simultaneous
-        The probability, at least, with which all certain pairs are in the right order; if not
-        `simultaneous`, with which a single pair is.
+        With at least this probability all certain pairs are in the right order. If `simultaneous`
+        is False, this holds for each pair individually.
 
     Methods
     -------
@@ -356,9 +356,9 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
         The releases. Both have the same statistic and count the same unit; with groups, the same
         keys. Records may be in both.
     confidence
-        The probability, at least, with which an interval of the comparison holds. None: that of the
-        releases, or 0.95. The interval ends of quantiles were drawn, so their confidence cannot be
-        chosen here.
+        Each interval of the comparison holds with at least this probability. None: the confidence
+        of the releases, or 0.95 if they have no intervals. The interval ends of quantiles were
+        drawn, so their confidence cannot be chosen here.
 
     Returns
     -------

@@ -48,8 +48,8 @@ class QuantileEstimate(NamedTuple):
 class Distribution:
     """Private distribution of the records of a column.
 
-    Everything is computed from noisy counts of records in adjacent cells. Within a cell, records
-    are assumed to be evenly spread.
+    Everything is computed from noisy counts of records in cells: adjacent ranges of values. Within
+    a cell, records are assumed to be evenly spread.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Distribution:
     counts
         The noisy number of records in each cell.
     noise_epsilon
-        The epsilon of the noise of a count, which is k with probability proportional to
+        The epsilon of the noise of each count. The noise is k with a probability proportional to
         exp(-noise_epsilon |k|).
     contributions
         The maximum number of rows used per person.
@@ -118,7 +118,7 @@ class Distribution:
 
     @property
     def confidence(self) -> float:
-        """The probability, at least, with which the band contains the whole function."""
+        """The band contains the whole distribution function with at least this probability."""
         return float(self._confidence)
 
     @cached_property

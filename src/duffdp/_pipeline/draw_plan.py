@@ -1,5 +1,5 @@
 """The plan of a release's draws: statistic, mechanism and share of epsilon of each, all public
-before data are read.
+before data is read.
 
 Promise: Shares of epsilon are public before anything is read.
 """

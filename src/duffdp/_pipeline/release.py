@@ -55,11 +55,11 @@ class Release(Exportable):
         The ends of the confidence interval, in the shape of the value; None without `interval`. For
         grouped releases each is a list in the order of `keys`, and also a column of `value`.
     confidence
-        The probability, at least, with which an interval contains its target.
+        Each interval contains its target with at least this probability.
     covers
-        The target of intervals. "data": the exact answer for the records; with `unit` these are the
-        rows that were picked. "population": the answer for the population that they were sampled
-        from.
+        The target of intervals. "data": the exact answer for the records; with `unit`, these are
+        the rows that were chosen at random. "population": the answer for the population that they
+        were sampled from.
     simultaneous
         True if all intervals hold at once with this confidence, False if each does individually.
     statistic, mechanism, unit, loss
@@ -243,8 +243,8 @@ class Release(Exportable):
 
     @property
     def counted(self) -> str | None:
-        """The unit that counts are in: "rows", "people" or rows of people; None for other
-        releases.
+        """The unit that counts are in: "rows", "people", or "rows of people, at most N each"; None
+        for other releases.
         """
         if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
             return None
@@ -297,12 +297,12 @@ class Release(Exportable):
         Returns
         -------
         int
-            The bound, in records. The exact value of a mean need not be a possible output; then add
-            the number of records that the closest possible output needs.
+            The bound, in records. It holds if the exact value is a possible output. Otherwise, as
+            for some means, add the distance of the best possible output.
 
         Privacy
         -------
-        Computed from epsilon, contributions and the domain, which are public. No data are read.
+        Computed from epsilon, contributions and the domain, which are public. No data is read.
 
         Utility
         -------

@@ -211,7 +211,7 @@ class ReleaseRequest:
 
 
 class CheckedRequest(NamedTuple):
-    """A release whose parameters passed all checks; no data have been read.
+    """A release whose parameters passed all checks; no data has been read.
 
     `domain` is the public set as far as it is known before the type of the column is, and `plan`
     what would be drawn on it.

@@ -103,8 +103,8 @@ def epsilon_for(
     seed: int = 0,
     **parameters: Any,
 ) -> EpsilonPlan:
-    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are passed, see
-    `preview`.
+    """The smallest epsilon that is accurate enough. The result is NOT PRIVATE if records are
+    passed.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class Plan:
         return [checked.request for checked in self.releases]
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:
-        """The plan's cost. If data are passed, the names and types of their columns are checked
+        """The plan's cost. If data is passed, the names and types of their columns are checked
         too; no row is read.
         """
         if data is None and self.source is None:
@@ -286,7 +286,7 @@ class Plan:
         try:
             yield
         except SourceError:
-            raise  # the data are those of all releases
+            raise  # the data of all releases
         except DuffError as error:
             raise error.prefixed(self._label(number, name)) from None
 

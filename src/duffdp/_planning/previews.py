@@ -190,7 +190,7 @@ class Preview:
         return rows
 
     def advice(self) -> list[str]:
-        """Advice on which of "best" and "clipped" has the smaller error on these data; empty unless
+        """Advice on which of "best" and "clipped" has the smaller error on this data; empty unless
         both are shown.
         """
         ways = ("best", "clipped")
@@ -255,7 +255,7 @@ def preview(
     seed: int = 0,
     **parameters: Any,
 ) -> Preview:
-    """Expected errors of mechanisms. NOT PRIVATE if records are passed.
+    """Expected errors of mechanisms. The result is NOT PRIVATE if records are passed.
 
     Parameters
     ----------
@@ -310,12 +310,14 @@ def preview(
     -------
     If a release is a single draw (medians, quantiles, modes, trimmed means, interquartile ranges,
     slopes, and all by "duff"), its error is an exact sum over the output distribution. So is that
-    of counts and histograms, and of shares unless epsilon is small. Errors of sums, means,
-    intervals and others that depend on several independent draws are computed from up to 16,384
-    representative points, to about half a percent. Statistics with draws that depend on earlier
-    ones (clipped means, the best variance, several quantiles at once, places of `top`) are
-    simulated by the code that draws releases. With 500 draws a mean error is accurate to about 4%.
-    `Preview.draws` lists the number of draws.
+    of counts and histograms, and of shares unless epsilon is small.
+
+    Errors of sums, means, intervals and others that depend on several independent draws are
+    computed from up to 16,384 representative points, to about half a percent.
+
+    Some draws depend on earlier ones: in clipped means, variances by "best", several quantiles at
+    once, and `top`. These statistics are simulated by the code that draws releases. With 500 draws
+    a mean error is accurate to about 4%. `Preview.draws` lists the number of draws.
 
     Runtime
     -------
@@ -397,7 +399,7 @@ class SampleOptions:
 class PreviewRequest:
     """A release to preview, whose parameters are checked before a record is read.
 
-    `is_shape` says that the data are a named shape: then the bounds of a statistic that takes none
+    `is_shape` says that the data is a named shape: then the bounds of a statistic that takes none
     are for the shape.
     """
 

@@ -101,7 +101,7 @@ class ProfilePlan:
             if name not in types:
                 raise missing_column(name, types)
         if not names:
-            raise DuffError("the data have no column to profile apart from ", Argument("unit"), ".")
+            raise DuffError("the data has no column to profile apart from ", Argument("unit"), ".")
         if unit in names:
             raise DuffError(
                 *(

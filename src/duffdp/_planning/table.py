@@ -40,8 +40,8 @@ def table(
 
     Runtime
     -------
-    At most the sum of its releases' runtimes: engines that run queries read the releases in shared
-    passes.
+    At most the sum of the runtimes of its releases. Engines that run queries read the data once for
+    several releases.
 
     References
     ----------

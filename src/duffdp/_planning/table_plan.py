@@ -364,10 +364,10 @@ class TablePlan:
         """A copy of the plan whose split of epsilon keeps mean errors within limits.
 
         `errors` has the limits for some releases, in a group of `group_size` records:
-        `{"age_median": 1, "count": 20}`. The other releases share the rest of epsilon in their old
-        proportions. If all releases are named, the rest is split among them in proportion. If
-        epsilon is too small, an error states the required one. `shape` and `draws` are those of
-        `preview`: no record is read.
+        `{"age_median": 1, "count": 20}`. The other releases share the rest of epsilon by their
+        weights. If all releases are named, each gets more in proportion. If epsilon is too small,
+        an error states the required one. `shape` and `draws` are those of `preview`: no record is
+        read.
         """
         # Imported here, because a run needs no previews.
         from duffdp._planning.plan_preview import weights_for_errors
@@ -378,7 +378,7 @@ class TablePlan:
         return self.with_weights(shares)
 
     def check(self, data: object = None, *, ledger: object = None) -> Cost:
-        """The table's cost. If data are passed, the names and types of their columns are checked
+        """The table's cost. If data is passed, the names and types of their columns are checked
         too; no row is read.
         """
         cost = self.plan.check(data, ledger=ledger)

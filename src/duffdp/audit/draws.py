@@ -33,8 +33,8 @@ def draw_deviation(
     false_alarm
         The probability that a correct sampler exceeds the limit.
     law
-        The mechanism whose distribution is expected; by default `mechanism` itself. Pass another
-        one to see that a wrong distribution is noticed.
+        The mechanism whose output distribution is expected; by default `mechanism` itself. Pass
+        another one to check that a wrong distribution is noticed.
 
     Returns
     -------

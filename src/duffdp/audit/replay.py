@@ -65,15 +65,16 @@ class ReplayRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Result of a replay: every draw with its movement and its loss, and the findings.
+    """Result of a replay: every draw with its privacy loss, and the findings.
 
     Attributes
     ----------
     rows
-        A row for every draw: its release, statistic and mechanism, its epsilon, the largest
-        movement of the evidence of a group, and the largest loss.
+        A row for every draw: its release, statistic and mechanism, its epsilon, and two maxima over
+        the groups. These are the movement, by how much the mechanism's input (the evidence) differs
+        between the runs, and the privacy loss.
     findings
-        A sentence for every broken promise.
+        A sentence for every check of `replay` that failed.
     epsilon
         The total epsilon of the call.
 
@@ -106,7 +107,7 @@ class Replay:
 
     @property
     def ok(self) -> bool:
-        """True if no promise was broken."""
+        """True if there are no findings."""
         return not self.findings
 
     @property
@@ -135,13 +136,14 @@ def replay(
     seed: int = 0,
     ledger: Ledger | None = None,
 ) -> Replay:
-    """Run a call on two neighboring data sets with the same draws, and check its promises.
+    """Run a call on two neighboring data sets with the same draws, and check what the guarantee
+    rests on.
 
-    The second run receives the numbers that the first one drew. Evidence must move by at most the
-    declared sensitivity. The losses of all draws must add up to at most epsilon. Mechanisms,
-    statistics, kinds of requests, errors, warnings and the whole result must be the same. With a
-    ledger, each run must be charged what its releases declare before it takes random bits, and a
-    run that fails must be charged nothing.
+    The second run receives the numbers that the first one drew. The input of each mechanism, its
+    evidence, must move by at most the declared sensitivity. The losses of all draws must add up to
+    at most epsilon. Mechanisms, statistics, kinds of requests, errors, warnings and the whole
+    result must be the same. With a ledger, each run must be charged what its releases declare
+    before it takes random bits, and a run that fails must be charged nothing.
 
     Parameters
     ----------
@@ -156,12 +158,12 @@ def replay(
         The seed of the first run's draws and of the choice of rows.
     ledger
         A ledger for experiments, `Ledger(..., allow_seeded=True)`. The call receives it as `ledger`
-        and charges every run to it, up to three.
+        and charges every run to it. Some statistics need a third run.
 
     Returns
     -------
     Replay
-        Every draw with its movement and its loss, and the findings.
+        Every draw with its movement and its privacy loss, and the findings.
 
     Privacy
     -------

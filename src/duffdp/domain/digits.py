@@ -147,8 +147,9 @@ class Digits:
 
     Utility
     -------
-    Rounding moves a record by at most half of its last digit. With 3 digits, a median over 21
-    decades of either sign has 37,803 candidates. A grid with steps of 10**-9 would have about 2e21.
+    Rounding moves a record by at most half a unit of the last digit that is kept. With 3 digits, a
+    median over 21 decades of either sign has 37,803 candidates. A grid with steps of 10**-9 would
+    have about 2e21.
 
     References
     ----------

@@ -132,8 +132,8 @@ class Grid:
         largest below `upper`.
     step
         Distance between candidates: a number above 0; for dates a number of days, for datetimes a
-        number of seconds, for both also a `timedelta`. None: one day for dates, otherwise a power
-        of two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
+        number of seconds, for both also a `timedelta`. None: one day for dates; for numbers a power
+        of two, and for datetimes a power of two in microseconds, that gives about 2**40 candidates.
         Functions such as `median` choose a larger step for bounds without one.
 
     Methods

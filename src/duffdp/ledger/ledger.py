@@ -67,12 +67,15 @@ class Ledger:
     -------
     All releases charged to one budget together are (epsilon, delta)-differentially private, even if
     later releases are chosen by earlier ones. They protect the weakest unit among them: a row, if
-    any release protects rows. A charge is on disk before the draw, so a crash may waste budget but
-    gives none away. Each entry contains a hash of all earlier ones, and a charge first checks all
-    of them, so a damaged file is refused. A person who can write to the file can forge all of it.
-    If that matters, keep the last hash elsewhere (`verify(head=...)`). Values are stored only for
-    calls with a call id. They are private releases, stored with a hash of the path or address of
-    their data.
+    any release protects rows.
+
+    A charge is on disk before the draw, so a crash may waste budget but gives none away. Each entry
+    contains a hash of all earlier ones, and a charge first checks all of them, so a damaged file is
+    refused. A person who can write to the file can forge all of it. If that matters, keep the last
+    hash elsewhere (`verify(head=...)`).
+
+    Values are stored only for calls with a call id. They are private releases, stored with a hash
+    of the path or address of their data.
 
     Runtime
     -------
@@ -339,7 +342,7 @@ def _earlier_result(entries: list[JournalEntry], call: str, facts: dict[str, Any
 
 
 def _name_hash(name: str | None) -> str | None:
-    """By what data are known again, without the names of folders; None if they have no name."""
+    """By what data is known again, without the names of folders; None if they have no name."""
     return name and hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 

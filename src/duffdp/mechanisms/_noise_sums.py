@@ -21,7 +21,7 @@ class Tails(Protocol):
     """Symmetric noise on whole numbers."""
 
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise is at least `least`, above 0, in size."""
+        """The probability that the noise has an absolute value of at least `least`, above 0."""
 
     def __hash__(self) -> int: ...
 

@@ -22,9 +22,9 @@ class Exponential(DistanceMechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
-    range. The domain is public. Draws are exact (`tests/guarantees/neighbours_test.py`,
-    `tests/sampling/race_test.py`).
+    Pure epsilon-differential privacy for neighbors that differ in one record. It is bounded-range
+    (see `duffdp.Loss`). The domain is public. Draws are exact
+    (`tests/guarantees/neighbours_test.py`, `tests/sampling/race_test.py`).
 
     Utility
     -------

@@ -28,9 +28,9 @@ class Geometric(GeometricErrors, Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
-    all differences added up. For one count the loss is that of randomized response. Its range is
-    not bounded: do not account for it as (epsilon^2 / 8)-zCDP. Draws are exact
-    (`tests/mechanisms/geometric_test.py`).
+    all differences added up. For one count the loss is that of randomized response. It is not
+    bounded-range (see `duffdp.Loss`): do not account for it as (epsilon^2 / 8)-zCDP. Draws are
+    exact (`tests/mechanisms/geometric_test.py`).
 
     Utility
     -------

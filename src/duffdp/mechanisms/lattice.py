@@ -15,10 +15,10 @@ class Lattice(DistanceMechanism):
     """Mechanism that reports the candidate with the least `d - noise`, where d is its distance and
     the noise is on a lattice.
 
-    The whole part of the noise is geometric, in steps as large as one record can move two
-    candidates apart; the rest breaks ties. With w an exponential noise of rate epsilon, the noise
-    is `floor(w) / rate + (w - floor(w))`, where permute-and-flip has `w / rate`. At the full rate
-    the two are the same.
+    Let w be exponential noise with mean 1 / epsilon, and let `rate` be that of the step function.
+    The noise is `floor(w) / rate + (w - floor(w))`: a multiple of 1 / rate, and a part that breaks
+    ties. One record changes the difference of two distances by at most 1 / rate. Permute-and-flip
+    has the noise `w / rate` instead. For rate 1 the two are the same.
 
     Parameters
     ----------
@@ -28,15 +28,16 @@ class Lattice(DistanceMechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record; between two
-    candidates the loss is that of randomized response. It is not bounded-range: do not account for
-    it as (epsilon^2 / 8)-zCDP. The domain is public. Distances must be whole numbers (`unit` is 1).
-    Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
+    candidates the loss is that of randomized response. It is not bounded-range (see `duffdp.Loss`):
+    do not account for it as (epsilon^2 / 8)-zCDP. The domain is public. Distances must be whole
+    numbers (`unit` is 1). Draws are exact (`tests/mechanisms/lattice_test.py`,
+    `tests/sampling/race_test.py`).
 
     Utility
     -------
-    Between two candidates one record apart it is wrong 1 / cosh(epsilon / 2) times as often as
-    permute-and-flip. No mechanism that treats them alike is wrong less often. `law(steps)` gives
-    the exact error.
+    Of two candidates whose distances differ by 1 / rate, it reports the farther one 1 /
+    cosh(epsilon / 2) times as often as permute-and-flip. No mechanism that treats the two alike
+    does so less often. `law(steps)` gives the exact error.
 
     Runtime
     -------

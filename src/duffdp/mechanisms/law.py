@@ -14,7 +14,7 @@ from duffdp.errors import DuffError, UnsupportedData
 
 
 class Law:
-    """Output distribution of a mechanism: the probabilities of all candidates, equal within a run.
+    """Output distribution of a mechanism: the probability of every candidate.
 
     Errors are absolute differences in the unit of the domain (days and seconds for dates and
     times); between categories the error is 1 unless they are the same.

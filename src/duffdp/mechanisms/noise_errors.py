@@ -26,19 +26,19 @@ class GeometricErrors(Noise):
     """
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The size that the noise of one number does not exceed with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
         rate, miss = self.epsilon / sensitivity, float(1 - confidence)
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
         threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
         return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
 
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is at least `least`, above 0, in size."""
+        """The probability that the absolute noise of one number is at least `least`, above 0."""
         rate = self.epsilon / sensitivity
         return 2 * math.exp(-rate * least) / (1 + math.exp(-rate))
 
     def variance(self, sensitivity: int) -> float:
-        """The variance of the noise of one number, in squares of the sensitivity."""
+        """The variance of the noise of one number, divided by the squared sensitivity."""
         rate = self.epsilon / sensitivity
         return 2 * math.exp(-rate) / (math.expm1(-rate) * sensitivity) ** 2
 
@@ -158,7 +158,7 @@ class StaircaseErrors(Noise):
         return float(Fraction(max(scale.sums, 0.0) / scale.points) * sensitivity) / numbers
 
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is at least `least`, above 0, in size."""
+        """The probability that the absolute noise of one number is at least `least`, above 0."""
         width = best_width(self.epsilon, sensitivity, 1)
         # In units of the sensitivity, which may be beyond all doubles.
         points = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, 1).points
@@ -171,7 +171,7 @@ class StaircaseErrors(Noise):
         return 2 * mass * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The size that the noise of one number does not exceed with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
         low, high = 0, 1
         while self.tail(sensitivity, high + 1) > 1 - confidence:
             low, high = high, 2 * high
@@ -182,7 +182,7 @@ class StaircaseErrors(Noise):
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
 
     def variance(self, sensitivity: int) -> float:
-        """The variance of the noise of one number, in squares of the sensitivity."""
+        """The variance of the noise of one number, divided by the squared sensitivity."""
         width = Fraction(best_width(self.epsilon, sensitivity, 1), sensitivity)
         scale = _moments(self.epsilon, width, sensitivity, 1)
         return max(scale.squares, 0.0) / scale.points  # doubles may make it less than 0

@@ -30,9 +30,9 @@ class PermuteAndFlip(DistanceMechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors that differ in one record. Its privacy loss is
-    at most that of Laplace noise. It is not bounded-range: do not account for it as (epsilon^2 /
-    8)-zCDP. The domain is public. Draws are exact (`tests/guarantees/neighbours_test.py`,
-    `tests/guarantees/dominating_pairs_test.py`,
+    at most that of Laplace noise. It is not bounded-range (see `duffdp.Loss`): do not account for
+    it as (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
+    (`tests/guarantees/neighbours_test.py`, `tests/guarantees/dominating_pairs_test.py`,
     `tests/sampling/race_test.py`).
 
     Utility

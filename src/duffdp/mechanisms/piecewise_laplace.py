@@ -30,10 +30,11 @@ class PiecewiseLaplace(Mechanism):
     """Laplace noise whose scale grows with the local sensitivity, with about half the error of a
     ladder.
 
-    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so neighboring rungs and
-    those of neighboring data differ by little. Z has a Laplace distribution of rate `c = 5/6
-    epsilon`, and `k = floor(|Z|)`. The output is the count plus, in the direction of Z, `J(0) + ...
-    + J(k-1) + (|Z| - k) J(k)`. It is rounded to a whole number and clamped to 0 .. largest.
+    The rungs I(0), I(1), ... of a ladder are its local sensitivities (see `duffdp.ladder`). They
+    are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so J(k) and J(k+1) differ by
+    little, as do those of neighboring data. Z has a Laplace distribution of rate `c = 5/6 epsilon`,
+    and `k = floor(|Z|)`. The noise has the sign of Z and the size `J(0) + ... + J(k-1) + (|Z| - k)
+    J(k)`. The count with this noise is rounded to a whole number and clamped to 0 .. largest.
 
     Parameters
     ----------
@@ -48,10 +49,11 @@ class PiecewiseLaplace(Mechanism):
     -------
     Pure epsilon-differential privacy for neighbors S, S' that differ in one edge or record. As on a
     ladder, one change moves the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')` and
-    `J(0) >= |T(S) - T(S')|`. So the levels of an output differ by at most 1, and their rungs by at
-    most a factor of `(1 + epsilon/12)^2`, because `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2
-    J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most `exp(c) (1 +
-    epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data
+    `J(0) >= |T(S) - T(S')|`. So the levels k of an output differ by at most 1.
+
+    Their rungs differ by at most a factor of `(1 + epsilon/12)^2`: `J(k+1)(S') <= J(k+2)(S) <= (1 +
+    epsilon/12)^2 J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most `exp(c)
+    (1 + epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data
     (`tests/mechanisms/piecewise_laplace_test.py`: all graphs on up to 5 nodes). Draws are exact.
 
     Utility

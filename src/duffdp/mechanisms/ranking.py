@@ -31,8 +31,8 @@ class NoisyRanking(Geometric):
 
     Utility
     -------
-    Two numbers that differ by g are exchanged with a probability of about (2 + epsilon g) / 4
-    exp(-epsilon g), for any number of places. Drawing one place after another would divide epsilon
+    Two numbers that differ by g are exchanged with a probability of about `(2 + epsilon g) / 4 *
+    exp(-epsilon g)`, for any number of places. Drawing one place after another would divide epsilon
     among them.
 
     Runtime

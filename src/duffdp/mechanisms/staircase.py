@@ -29,16 +29,16 @@ class Staircase(StaircaseErrors, Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbors whose numbers differ by at most `sensitivity`,
-    all differences added up, so the probability of an output changes by at most exp(epsilon). Its
-    range is not bounded: do not account for it as (epsilon^2 / 8)-zCDP. Draws are exact
-    (`tests/mechanisms/staircase_test.py`).
+    all differences added up, so the probability of an output changes by at most exp(epsilon). It is
+    not bounded-range (see `duffdp.Loss`): do not account for it as (epsilon^2 / 8)-zCDP. Draws are
+    exact (`tests/mechanisms/staircase_test.py`).
 
     Utility
     -------
-    The first step has the width with the least expected absolute noise. At epsilon 1, 2 and 5 it is
-    less than that of Laplace noise: by 4%, 15% and 59% for one number. For two numbers it is 1%, 5%
-    and 34% less, and for three 0.1%, 1.5% and 20%. For one number, no noise with the same guarantee
-    has a smaller one (Geng and Viswanath).
+    The first step has the width that makes the expected absolute noise least. For one number, this
+    noise is 4%, 15% and 59% less than Laplace noise at epsilon 1, 2 and 5. For two numbers it is
+    1%, 5% and 34% less, and for three 0.1%, 1.5% and 20%. For one number, no noise with the same
+    guarantee has a smaller expected size (Geng and Viswanath).
 
     Runtime
     -------

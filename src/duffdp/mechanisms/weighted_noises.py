@@ -39,11 +39,11 @@ class Noise(ABC):
 
     @abstractmethod
     def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is at least `least`, above 0, in size."""
+        """The probability that the absolute noise of one number is at least `least`, above 0."""
 
     @abstractmethod
     def variance(self, sensitivity: int) -> float:
-        """The variance of the noise of one number, in squares of the sensitivity."""
+        """The variance of the noise of one number, divided by the squared sensitivity."""
 
     @abstractmethod
     def characteristic(self, sensitivity: int, angles: Array) -> Array:
@@ -53,14 +53,14 @@ class Noise(ABC):
 
     @abstractmethod
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The size that the noise of one number does not exceed with this confidence."""
+        """The largest absolute noise of one number, with this confidence."""
 
     @abstractmethod
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """Bound on the noise of a ratio of two numbers."""
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The size that the noise of a sum of numbers does not exceed with this confidence."""
+        """The largest absolute noise of a sum of numbers, with this confidence."""
         return largest_sum(self, sensitivity, count, float(1 - confidence))
 
     def largest_tilts_of_sum(self, sensitivity: int, count: int, miss: Fraction) -> tuple[int, ...]:

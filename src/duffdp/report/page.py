@@ -75,7 +75,7 @@ def write(
         same data, which `audit` was run. Missing answers are marked.
     engine_check
         The result of `duffdp.audit.check_engine` for the engine that holds the data, or a stored
-        one by `EngineCheck.from_file(path)`. The report shows its first line.
+        one by `EngineCheck.from_file(path)`. The report shows a summary of it.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def write(
     Privacy
     -------
     Made from releases and public parameters alone, so the report may be published wherever the
-    values may. If a draw was seeded and is not private, the report states this in large letters.
+    values may. If a draw was seeded and is not private, the report begins with a warning.
 
     References
     ----------

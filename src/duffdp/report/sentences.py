@@ -357,7 +357,7 @@ def _noise(release: Release, public: str) -> list[str]:
         bias = f"the {name} is biased towards the other records"
         bias = bias if is_biased else "the result is too small"
         return [
-            "Records outside of a private interval count as its nearest end. If the data have a "
+            "Records outside of a private range count as its nearest end. If the data has a "
             f"heavy tail, {bias}. No error bound is known that does not depend on the data."
         ]
     if release.statistic.name == "sum":

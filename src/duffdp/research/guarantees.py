@@ -105,8 +105,9 @@ def utility_loss_probability(steps: StepFunction, epsilon: Any, t: float) -> flo
     """A bound on the probability that the output is more than t further away than the best
     candidate.
 
-    For the exponential mechanism: N / #{d < best + t/2} * exp(-c t / 2) with N candidates, at most
-    1.
+    For the exponential mechanism and N candidates it is N / #{d < best + t/2} * exp(-c t / 2), or 1
+    if this is larger. Here c is that of `Exponential`, and #{d < x} is the number of candidates
+    nearer than x.
 
     Parameters
     ----------
@@ -150,8 +151,7 @@ def finite_domain_error_within(
     """A bound on the error that holds with probability 1 - eta, from the number N of candidates.
 
     The bound is the distance to the farthest candidate within floor(log(N / eta) / c) records of
-    the best one, where c is epsilon / 2. It is simpler and tighter than the bounds by smooth
-    sensitivity.
+    the best one, where c is epsilon / 2. It needs no smooth sensitivity.
 
     Parameters
     ----------
@@ -198,15 +198,15 @@ def finite_domain_error_within(
 
 
 def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
-    """The paper's beta*: the beta at which SS_beta / beta, which falls from infinity to 0, equals
-    `ratio`.
+    """The paper's beta*: the beta at which SS_beta / beta equals `ratio`, where SS_beta is the
+    beta-smooth sensitivity. The quotient falls from infinity to 0.
 
     Parameters
     ----------
     sensitivity
-        Of the statistic at the data set; not 0 everywhere.
+        The sensitivity of the statistic at the data set; not 0 everywhere.
     ratio
-        Above 0.
+        The quotient to reach, above 0.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
 
     Runtime
     -------
-    The hull of the sensitivities; then Lambert's W on the one line that is on top.
+    One pass over the sensitivities for their concave hull, and one value of Lambert's function.
 
     References
     ----------
@@ -264,11 +264,12 @@ def _check_distance(steps: StepFunction) -> None:
 
 
 def growth_constant(steps: StepFunction) -> float:
-    """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance.
+    """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance, where #{d
+    <= t} is the number of candidates at distance t or less.
 
-    The paper asks for all t, but only one candidate has distance 0. Its value for evenly spaced
-    records, 2 (b - a) / n, is too large. Each unit of t gains one gap of length (b - a) / (n + 1),
-    so just below t = 2 the constant is half a gap.
+    The paper asks for all t, but only one candidate has distance 0. For n evenly spaced records in
+    [a, b], the paper's constant 2 (b - a) / n is too large. Each unit of t adds one gap between
+    records, of length (b - a) / (n + 1). So just below t = 2, the constant is at most half a gap.
 
     Parameters
     ----------
@@ -311,8 +312,9 @@ def error_probability(
 ) -> float:
     """A bound on the probability of an error above t (the paper's Theorem 1), at most 1.
 
-    The bound is 2 N exp(-c g) / #{d <= g}, with g = 1 / (2 beta*(t / (e - 1))), c = epsilon / 2 and
-    N the number of candidates.
+    The bound is 2 N exp(-c g) / #{d <= g} for N candidates, with c = epsilon / 2 and g = 1 / (2
+    beta*(t / (e - 1))). Here #{d <= g} is the number of candidates at distance g or less, and beta*
+    is `inverse_smoothing`.
 
     Parameters
     ----------
@@ -366,9 +368,10 @@ def error_probability(
 def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, eta: float) -> float:
     """A bound on the error that holds with probability 1 - eta (the paper's Corollary 1).
 
-    The bound is (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W
-    Lambert's function and C from `growth_constant`. If beta exceeds 1/2, where C has no guarantee,
-    1/2 is used, which is valid too. The result is at most the distance to the farther bound.
+    The bound is (e - 1) SS_beta / beta, where SS_beta is the beta-smooth sensitivity. Here beta = c
+    / (2 W(2 c N / (C eta))) with c = epsilon / 2, N candidates, Lambert's function W, and C from
+    `growth_constant`. If beta exceeds 1/2, where C has no guarantee, 1/2 is used, which is valid
+    too. The result is at most the distance to the farther bound.
 
     Parameters
     ----------
@@ -421,8 +424,8 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before
     clipping.
 
-    This is 6 SS / epsilon * tan(pi (1 - eta) / 2) with beta = epsilon / 6, exactly; it is of order
-    1 / eta.
+    The error is exactly 6 SS_beta / epsilon * tan(pi (1 - eta) / 2), where SS_beta is the
+    beta-smooth sensitivity and beta = epsilon / 6. It is of order 1 / eta.
 
     Parameters
     ----------

@@ -126,8 +126,8 @@ class Sensitivity:
         return float(self.levels[min(k, len(self.levels) - 1)])
 
     def smooth(self, beta: Any) -> Any:
-        """The beta-smooth sensitivity: the largest exp(-beta k) LS(k); for one beta or an array of
-        them.
+        """The beta-smooth sensitivity: the largest `exp(-beta k) * at(k)`; for one beta or an array
+        of them.
         """
         smooth = np.exp(self.log_smooth(beta))
         return smooth if smooth.ndim else float(smooth)
@@ -320,7 +320,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
     values, domain
         As for `median`.
     q
-        From 0 to 1, read as the decimal that was written.
+        From 0 to 1. A float is read as its shortest decimal: 0.1 is exactly 1/10.
 
     Returns
     -------
@@ -334,7 +334,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Runtime
     -------
-    O(n^2) after sorting, a vector of n at a time; O(n) for q = 1/2.
+    O(n^2) after sorting, with memory for n numbers; O(n) for q = 1/2.
 
     References
     ----------

@@ -12,7 +12,8 @@ from duffdp.statistics.statistic import TotalsStatistic
 
 
 class Cells(TotalsStatistic):
-    """The number of records in every cell: categories, bins, inside and outside of a set, or all.
+    """The number of records in every cell: each category or bin, the inside and outside of a set,
+    or all records.
 
     Privacy
     -------

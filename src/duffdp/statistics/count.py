@@ -19,7 +19,7 @@ class Count(TotalsStatistic):
 
     Privacy
     -------
-    Changes by 1 when one record is added or removed. Not private without noise.
+    The number changes by 1 when one record is added or removed. Not private without noise.
 
     References
     ----------

@@ -49,17 +49,18 @@ class InterquartileRange(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). The widest range after k changes is the widest stretch
-    of ceil((n + k) / 2) ranks around the middle. The narrowest range is the narrowest such stretch
-    of floor((n - k) / 2) ranks. One added or removed record moves a stretch by at most one rank.
-    Records are clamped to the bounds and rounded to the step. Candidates are 0 to the range of the
-    bounds.
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
+    (`tests/guarantees/neighbours_test.py`).
+
+    The widest range after k changes is the widest range over ceil((n + k) / 2) ranks around the
+    middle. The narrowest is the narrowest range over floor((n - k) / 2) of them. One added or
+    removed record moves such a range by at most one rank. Records are clamped to the bounds and
+    rounded to the step. Candidates are 0 to the range of the bounds.
 
     Utility
     -------
-    About k / 2 ranks at either quartile for k changes. The bounds have no effect while these ranks
-    are inside.
+    k changes widen or narrow the range by about k / 2 ranks. The bounds have no effect while all
+    these ranks have records.
 
     Runtime
     -------

@@ -59,7 +59,8 @@ def ladder(
 ) -> StepFunction:
     """The step function of a statistic with known local sensitivities.
 
-    The distance of a candidate x is the least k with `I(0) + ... + I(k-1) >= |x - value|`.
+    The distance of a candidate x is the least k with `I(0) + ... + I(k-1) >= |x - value|`. The
+    sensitivities are a ladder, and each of them is a rung.
 
     Parameters
     ----------

@@ -67,13 +67,12 @@ class Mean(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
     (`tests/guarantees/neighbours_test.py`). The domain is public.
 
     Utility
     -------
-    Within k changes the mean can reach an interval [lo_k, hi_k] around its value, about k (b - a) /
-    n to either side.
+    k changes can move the mean by about k (upper - lower) / n to either side.
 
     Runtime
     -------
@@ -203,8 +202,8 @@ class SoftCounts(TotalsStatistic):
     ends
         Two candidates that replace the bounds: records beyond them count as the nearer one.
     squares
-        True: round records to the levels of the sums of squares that follow; then one pass is
-        enough for both.
+        True: round records as for the sums of squares of a variance, so one pass is enough for
+        both.
 
     Privacy
     -------

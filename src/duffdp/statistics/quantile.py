@@ -72,14 +72,15 @@ class Quantile(RankDistances, DistanceStatistic):
     Parameters
     ----------
     q
-        From 0 (the minimum) to 1 (the maximum), read as the decimal that was written. A number with
-        more than six digits is rounded to the nearest fraction with a denominator up to a million,
-        so 1/3 is one third.
+        From 0 (the minimum) to 1 (the maximum). A float is read as its shortest decimal: 0.1 is
+        exactly 1/10. A number with more than six digits is rounded to the nearest fraction with a
+        denominator up to a million, so 1/3 is one third.
     utility
         "distance": the fewest records to add or remove that make a candidate the quantile (the
         paper's utility). "signed": the same, except for the quantile itself: 1 minus the fewest
-        records to add or remove until it is no longer the quantile. It is the most accurate of the
-        three. "rank": |(1-q) * records below - q * records above| / max(q, 1-q), the paper's u_2.
+        records to add or remove until it is no longer the quantile. It favors the exact quantile
+        more than "distance" does. "rank": |(1-q) * records below - q * records above| / max(q,
+        1-q), the paper's u_2.
     inside
         For q = 0 and 1 and the first two utilities: aim at a record with this many others beyond
         it, instead of the smallest or the largest.

@@ -69,10 +69,10 @@ class Quantiles(BaseStatistic):
         Different numbers from 0 to 1, in any order, each read as for `Quantile`.
     records
         A number of records that was drawn before: gaps are compared with shares of it. Without it,
-        a size is drawn together with the quantiles.
+        a number of records is drawn together with the quantiles.
     ends
         Two candidates, from a private range that was drawn before: records beyond them count as the
-        nearer one. Candidates are counted from the first of them.
+        nearer one.
 
     Privacy
     -------
@@ -81,7 +81,7 @@ class Quantiles(BaseStatistic):
 
     Runtime
     -------
-    One pass over the data. The size of its result depends on the reach alone.
+    One pass over the data, which lists only the values near the ranks of the quantiles.
 
     References
     ----------

@@ -42,8 +42,8 @@ class Slope(DistanceStatistic):
     """The slope of y over x: the median of the slopes of all pairs of records.
 
     A candidate b is the slope if as many pairs have a slope above b as below. Let Q be the
-    difference of these two numbers. With n records, k added records change Q by at most k n + k (k
-    - 1) / 2. The distance of b is the least k for which this is at least |Q|.
+    difference of these two numbers. With n records, k added records change Q by at most `k (n +
+    (k-1) / 2)`. The distance of b is the least k for which this is at least |Q|.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Slope(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
     (`tests/statistics/slope_test.py`). The candidates are public; x and y need no bounds.
 
     Utility
     -------
-    For n records whose pairs have slopes with the density f at their median, the error is about 1 /
+    For n records whose pairs have slopes with the density f at their median, the error is about 2 /
     (f n epsilon), in addition to the sampling error.
 
     Runtime

@@ -32,8 +32,8 @@ Ends = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Sum(TotalsStatistic):
-    """The sum of the clamped records, as a whole number of the largest unit that divides every
-    candidate.
+    """The sum of the clamped records, divided by the largest unit that divides every candidate: a
+    whole number.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class Sum(TotalsStatistic):
 
     Privacy
     -------
-    Changes by at most the larger absolute value of both bounds, or ends, when one record is added
-    or removed. Not private without noise.
+    The sum changes by at most the larger absolute value of both bounds, or ends, when one record is
+    added or removed. Not private without noise.
 
     References
     ----------

@@ -74,12 +74,14 @@ class Triangles(GraphCount):
 
     Utility
     -------
-    The error is about 2 LS(0) / epsilon, where LS(0) is the largest number of common neighbors.
+    The error is 2 LS(0) / epsilon to 3 LS(0) / epsilon, where LS(0) is the largest number of common
+    neighbors.
 
     Runtime
     -------
-    At most the sum of squared degrees; pairs of nodes with too few neighbors to matter are skipped.
-    Memory is bounded, because paths are counted for one block of nodes at a time.
+    The time grows at most with the sum of the squared degrees; pairs of nodes with too few
+    neighbors to matter are skipped. Memory is bounded, because paths are counted for one block of
+    nodes at a time.
 
     References
     ----------

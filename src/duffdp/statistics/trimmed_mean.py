@@ -37,12 +37,12 @@ class TrimmedMean(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
-    (`tests/guarantees/neighbours_test.py`). For given numbers of removed and added records, every
-    rank is largest if the smallest are removed and the others added at the upper bound. So the
-    highest trimmed mean after k changes is the largest of k + 1 numbers, and at least the highest
-    one that a neighbor reaches with k - 1 changes. Records are clamped and rounded to the public
-    domain.
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
+    (`tests/guarantees/neighbours_test.py`). For given numbers of removed and added records, the
+    value at every rank is largest if the smallest are removed and the others added at the upper
+    bound. So the highest trimmed mean after k changes is the largest of k + 1 numbers, and at least
+    the highest one that a neighbor reaches with k - 1 changes. Records are clamped and rounded to
+    the public domain.
 
     Utility
     -------

@@ -65,7 +65,7 @@ class Variance(DistanceStatistic):
 
     Privacy
     -------
-    Changes by at most 1 when one record is added or removed; rate 1/2
+    The distance changes by at most 1 when one record is added or removed, so its rate is 1/2
     (`tests/guarantees/neighbours_test.py`). No k changes reach a larger variance than removing k
     records at the mean of the rest and adding k at the bounds. None reach a smaller one than
     cutting off k records at either end and adding k at the mean of the rest. Records are clamped to
@@ -73,7 +73,7 @@ class Variance(DistanceStatistic):
 
     Utility
     -------
-    The variance moves by about k (b - a)**2 / (2 n) for k changes.
+    k changes can move the variance by about k (upper - lower)**2 / (2 n).
 
     Runtime
     -------
@@ -422,7 +422,7 @@ class VarianceSpec(StatisticSpec):
 
     name = "variance"
     no_interval_reason = (
-        "the share of records outside of the private clamping interval is private. Use the "
+        "the share of records outside of the private range is private. Use the "
         "interquartile range, which has an interval"
     )
 

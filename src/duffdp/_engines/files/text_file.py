@@ -47,7 +47,7 @@ _LONGEST_FORMAT = 100  # letters
 @dataclass(frozen=True)
 class TextFile:
     """A CSV, TSV or JSON lines file, or a folder or pattern of them, with declared types; pass it
-    wherever data are expected.
+    wherever data is expected.
 
     Parameters
     ----------

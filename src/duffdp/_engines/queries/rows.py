@@ -67,7 +67,7 @@ def query_error(error: Exception) -> UnsupportedData:
     """The error for a query that failed, without the engine's own words, which may quote data."""
     return UnsupportedData(
         f"the query failed in the engine that holds the data ({type(error).__name__}). Check that "
-        "the data are unchanged and readable, and that the connection is open."
+        "the data is unchanged and readable, and that the connection is open."
     )
 
 

@@ -34,12 +34,12 @@ _TAKEN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Query:
-    """A SQL query over data; pass it wherever data are expected.
+    """A SQL query over data; pass it wherever data is expected.
 
     Parameters
     ----------
     data
-        A path, the address of a table of PostgreSQL, a `TextFile`, or a frame of pandas, polars,
+        A path, the address of a PostgreSQL table, a `TextFile`, or a frame of pandas, polars,
         pyarrow, DuckDB, Spark or ibis over PostgreSQL. Queries call it `data`.
     sql
         One SELECT over `data`, optionally with WHERE, which yields at most one row per input row.

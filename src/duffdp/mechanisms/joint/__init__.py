@@ -35,12 +35,12 @@ MAX_GROUPED_DRAFTS = 40
 
 class Joint(Mechanism):
     """The exponential mechanism for several quantiles at once: it draws sorted places t_1 <= ... <=
-    t_m, and a size s.
+    t_m, and a number s of records.
 
     The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the
-    probability is proportional to `exp(-epsilon/2 * score)`. The places are all sorted ones in the
-    domain, and the sizes are 1, 2, ... times 16 / epsilon. Records at one value are spread over the
-    width of their candidate, so a gap may begin within a tie.
+    probability is proportional to `exp(-epsilon/2 * score)`. The t are any m sorted candidates, and
+    s is any multiple of 16 / epsilon. Records at one value are spread over the width of their
+    candidate, so a gap may begin within a tie.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class Joint(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbors that differ in one record, and epsilon-bounded
-    range. For any fixed (s, t) an added record adds 1 in all to the gaps, so the score moves by at
-    most 1. In the published mechanism, s is the true number of records. There every target moves,
-    and the score by up to `2 (1 - smallest share)`. So drawing s nearly halves the noise
-    (`tests/mechanisms/joint_test.py` enumerates both).
+    Pure epsilon-differential privacy for neighbors that differ in one record. It is bounded-range
+    (see `duffdp.Loss`). For any fixed (s, t) an added record adds a total of 1 to the gaps, so the
+    score moves by at most 1. In the published mechanism, s is the exact number of records, so an
+    added record moves the score by up to `2 (1 - smallest share)`. Drawing s instead nearly halves
+    the noise (`tests/mechanisms/joint_test.py` enumerates both).
 
     Utility
     -------
@@ -61,14 +61,14 @@ class Joint(Mechanism):
 
     Runtime
     -------
-    For each size, one forward pass over about a hundred blocks per quantile. Deciles at epsilon 1
-    need 20 to 40 sizes, with ties or without.
+    For each s, one forward pass over about a hundred blocks per quantile. Deciles at epsilon 1 need
+    20 to 40 values of s, with ties or without.
 
     References
     ----------
     Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021): the score with
-    s = n and its forward pass. `docs/explanation/several-quantiles.md`: the free size, ties,
-    windows and the exact draw.
+    s = n and its forward pass. `docs/explanation/several-quantiles.md`: the drawn s, ties, windows
+    and the exact draw.
 
     Examples
     --------

@@ -186,7 +186,7 @@ class RankExponential(Exponential):
     epsilon
         The privacy loss.
     q
-        From 0 to 1, read as the decimal that was written.
+        From 0 to 1. A float is read as its shortest decimal: 0.1 is exactly 1/10.
 
     Methods
     -------

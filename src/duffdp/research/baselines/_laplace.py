@@ -47,6 +47,8 @@ class Laplace(NoiseMechanism):
     ----------
     epsilon
         The privacy loss.
+    delta
+        Shown by `guarantee`. The noise does not depend on it.
 
     Privacy
     -------
@@ -79,8 +81,8 @@ class Laplace(NoiseMechanism):
 
 
 class ProposeTestRelease:
-    """Propose-test-release: propose a sensitivity, test whether the data are far from exceeding it,
-    and only then release: a baseline.
+    """Propose-test-release: a baseline, not for release. It adds noise for a proposed sensitivity
+    if a private test finds that the data is far from exceeding it. Otherwise it gives no reply.
 
     Parameters
     ----------

@@ -22,8 +22,10 @@ MIN_CAUCHY_TAIL = 1e-9  # up to here the tail probability is 1
 
 
 class SmoothLaplace(NoiseMechanism):
-    """Laplace noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not for
-    release.
+    """Laplace noise scaled to the smooth sensitivity: a baseline, not for release.
+
+    The output is `T + (SS_beta / alpha) * Z`, where T is the exact statistic, SS_beta its
+    beta-smooth sensitivity and Z the noise.
 
     Parameters
     ----------
@@ -154,8 +156,10 @@ class LaplaceLogNormalNoise:
 
 
 class SmoothLaplaceLogNormal(NoiseMechanism):
-    """Laplace-log-normal noise scaled to the smooth sensitivity, `T + SS_t / s X exp(sigma Y)`: a
-    baseline, not for release.
+    """Laplace-log-normal noise scaled to the smooth sensitivity: a baseline, not for release.
+
+    The output is `T + (SS_t / s) * X * exp(sigma Y)`, where T is the exact statistic and SS_t its
+    t-smooth sensitivity.
 
     Parameters
     ----------
@@ -295,8 +299,10 @@ class SmoothPareto(NoiseMechanism):
     Privacy
     -------
     Pure epsilon-differential privacy in real arithmetic. The scale is SS_beta / c and the index
-    epsilon / beta. The log-ratio of the densities at neighbors is largest far out, where it is
-    epsilon, or at the truth. There it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r
+    epsilon / beta.
+
+    The log-ratio of the densities at neighbors is largest far out or at the exact value. Far out it
+    is epsilon. At the exact value it is (1 + epsilon / beta) log(1 + c r) - log(r), for a ratio r
     of scales between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its
     two ends (`tests/research/baselines_test.py`). Draws are floating point.
 
@@ -397,8 +403,10 @@ class CauchyNoise:
 
 
 class SmoothCauchy(NoiseMechanism):
-    """Heavy-tailed noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not
-    for release.
+    """Heavy-tailed noise scaled to the smooth sensitivity: a baseline, not for release.
+
+    The output is `T + (SS_beta / alpha) * Z`, where T is the exact statistic, SS_beta its
+    beta-smooth sensitivity and Z the noise.
 
     Parameters
     ----------
