@@ -33,7 +33,7 @@ _MAX_SHEET_NAME = 31
 DECIMAL_MARKS = (".", ",")
 SEPARATORS = (",", ";", "\t", "|")
 Path = str | os.PathLike[str]
-Facts = Sequence[tuple[str, str]]  # what is public about numbers, each under its name
+ListedFacts = Sequence[tuple[str, str]]  # what is public about numbers, each under its name
 
 
 class DisplayTable(NamedTuple):
@@ -88,7 +88,7 @@ class Exportable:
             for name, values in self.wide().items()
         }
 
-    def facts_listed(self) -> Facts:
+    def facts_listed(self) -> ListedFacts:
         """Public facts about the numbers, for the second sheet of a workbook."""
         return []
 
