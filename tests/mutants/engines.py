@@ -138,8 +138,8 @@ MUTANTS = (
     Mutant(
         "shared passes: tables of different conditions are read together",
         "_engines/table.py",
-        "return path, place, by, keys, unit, contributions, where",
-        "return path, place, by, keys, unit, contributions",
+        "return path, place, selection.by, keys, people, where",
+        "return path, place, selection.by, keys, people",
         (SAME_ROWS,),
         ROWS,
     ),

@@ -331,9 +331,8 @@ class SourceTable:
         straight = isinstance(leaves, range)
         places = places[: len(leaves)] if straight else [places[leaf] for leaf in leaves]
         groups = Groups(selection.by, keys)
-        values = public_keys(
-            *(self.nw, self.adapter, self._key_types, groups, places, self._untyped)
-        )
+        engine, untyped = self.adapter, self._untyped
+        values = public_keys(self.nw, engine, self._key_types, groups, places, untyped)
         return values._replace(size=size, other=other)
 
     def _read_universe(self, universe: KeyUniverse) -> None:
@@ -415,7 +414,8 @@ class SourceTable:
             names[PERSON] = selection.unit
             order = tuple(randomness.words(4).view(np.int64).tolist())
         rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
-        return query_key_counts(*(self.nw, adapter, rows, universe, self._key_places, cap, order))
+        places = self._key_places
+        return query_key_counts(self.nw, adapter, rows, universe, places, cap, order)
 
     def _domain(
         self, types: Mapping[str, Any], domain_for: Callable[[bool, bool, int | None], PublicSet]
@@ -627,13 +627,14 @@ class SourceTable:
         """Key that tables of the same rows, groups and people share."""
         path = is_path(self.data) and not isinstance(self.data, Query | TextFile)
         place = os.fspath(self.data) if path else id(self.data)
-        _, by, _, unit, contributions, *_ = self.selection
-        where = None if self.selection.where is None else self.selection.where.text
+        selection = self.selection
+        people = selection.unit, selection.contributions
+        where = None if selection.where is None else selection.where.text
         keys: Any = self.keys
         if self.keys is not None:
             values, positions = tuple(self.keys.values), tuple(self.keys.positions)
             keys = self.keys._replace(values=values, positions=positions)
-        return path, place, by, keys, unit, contributions, where, self.read_as
+        return path, place, selection.by, keys, people, where, self.read_as
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
