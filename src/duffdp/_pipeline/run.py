@@ -119,24 +119,29 @@ class PreparedRelease(NamedTuple):
         if written and is_table(data):
             checked = with_keys(checked, data, written, sources).check()
         entropy_source = SYSTEM if rng is None else entropy(rng)
-        table = _source(checked, data, sources)
-        plan = checked.plan_on(table.domain)
-        if isinstance(table, SourceTable):
-            _check_cap(table, plan.unit)
-        sql = data.sql if isinstance(data, Query) else None
-        facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
+        source = _source(checked, data, sources)
+        plan = checked.plan_on(source.domain)
         reading = Reading(
             default_step=checked.has_default_step, default_grid=checked.has_default_grid
         )
-        if isinstance(table, SourceTable):
+        if isinstance(source, SourceTable):
+            _check_cap(source, plan.unit)
             reading = reading._replace(
-                text=table.text_rules, untested_engine=table.adapter.untested_engine
+                text=source.text_rules, untested_engine=source.adapter.untested_engine
             )
-        if isinstance(table, SourceTable | ArraySource):
-            reading = reading._replace(objects=table.has_objects)
+        if isinstance(source, SourceTable | ArraySource):
+            reading = reading._replace(objects=source.has_objects)
+        sql = data.sql if isinstance(data, Query) else None
         return cls(
-            *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
-            *(driver.Account(plan.loss.epsilon), checked.selection.universe),
+            plan=plan,
+            post_process=checked.post_process(plan),
+            facts=checked.facts(plan, source.domain, entropy_source.secure, sql),
+            data=source,
+            entropy=entropy_source,
+            source=data,
+            reading=reading,
+            account=driver.Account(plan.loss.epsilon),
+            universe=checked.selection.universe,
         )
 
     def open(self) -> driver.ReleaseRun:
