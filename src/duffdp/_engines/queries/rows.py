@@ -470,15 +470,9 @@ class QueryRows:
         return self._cap_people(self.join_keys(rows))
 
     def _cap_people(self, rows: Any) -> Any:
-        """Of every person the rows that count, in all groups together or in each of some."""
-        row_limit, groups = self._cap
-        if groups is None:
-            return self.adapter.cap(rows, self._order, row_limit).drop(PERSON)
-        pair = [PERSON, GROUP]
-        memberships = rows.group_by(pair).agg(self.nw.len().alias(COUNT)).select(*pair)
-        memberships = self.adapter.cap(memberships, self._order[2:], groups)
-        limited = rows.join(memberships, on=pair, how="inner")
-        return self.adapter.cap(limited, self._order[:2], row_limit, GROUP).drop(PERSON)
+        """The rows of people that count, without their person."""
+        counted = cap_people(self.nw, self.adapter, rows, [GROUP], self._cap, self._order)
+        return counted.drop(PERSON)
 
     def _capped_columns(self) -> Any:
         """The rows of people that count for any column; an index is missing where a row does not
@@ -520,3 +514,35 @@ class QueryRows:
         for key, group in keys.items():
             places[key - before] = group
         return before, places
+
+
+def cap_people(
+    nw: ModuleType,
+    adapter: QueryAdapter,
+    rows: Any,
+    by: Sequence[str],
+    cap: Cap,
+    order: tuple[int, ...],
+) -> Any:
+    """The rows that count of each person: in all groups together, or in each of a few groups,
+    which the columns `by` identify.
+    """
+    if cap.groups is None:
+        return adapter.cap(rows, order[:2], cap.rows)
+    memberships = choose_groups(nw, adapter, rows, by, cap.groups, order[2:])
+    limited = rows.join(memberships, on=[PERSON, *by], how="inner")
+    return adapter.cap(limited, order[:2], cap.rows, *by)
+
+
+def choose_groups(
+    nw: ModuleType,
+    adapter: QueryAdapter,
+    rows: Any,
+    by: Sequence[str],
+    limit: int,
+    order: tuple[int, ...],
+) -> Any:
+    """A row for each group that counts of each person, however many rows they have in it."""
+    pair = [PERSON, *by]
+    memberships = rows.group_by(*pair).agg(nw.len().alias(COUNT)).select(*pair)
+    return adapter.cap(memberships, order, limit)
