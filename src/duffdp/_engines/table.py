@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from functools import partial
 from operator import itemgetter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,14 @@ from duffdp._engines.files.format import ReadRequest, RowSource
 from duffdp._engines.files.paths import format_named, unreadable
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.frames import MemoryRows
-from duffdp._engines.libraries import is_of_library, is_path, is_table, missing_column, narwhals
+from duffdp._engines.libraries import (
+    Narwhals,
+    is_of_library,
+    is_path,
+    is_table,
+    missing_column,
+    narwhals,
+)
 from duffdp._engines.pairs import PairEngine, no_numbers
 from duffdp._engines.people import Cap, Randomness
 from duffdp._engines.public_values import (
@@ -766,7 +772,7 @@ class _SharedScan:
             self._close()
 
 
-def _rows_of(nw: ModuleType, path: RowSource) -> Any:
+def _rows_of(nw: Narwhals, path: RowSource) -> Any:
     """The rows of a path, as a narwhals frame."""
     try:
         return nw.from_native(path.rows())
@@ -775,7 +781,7 @@ def _rows_of(nw: ModuleType, path: RowSource) -> Any:
 
 
 def _in_zone(
-    nw: ModuleType, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
+    nw: Narwhals, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
 ) -> dict[str, Any]:
     """Types with the zones that were said, and else with that of a session, where an engine has no
     other: zones are a part of them.
@@ -788,7 +794,7 @@ def _in_zone(
     return dict(types) | zoned
 
 
-def _scale(nw: ModuleType, dtype: Any) -> int | None:
+def _scale(nw: Narwhals, dtype: Any) -> int | None:
     """The decimals that a type declares, if they are few: 0 and many stand for no declaration."""
     scale = getattr(dtype, "scale", None) if dtype == nw.Decimal else None
     return scale if isinstance(scale, int) and 0 < scale <= MAX_SCALE else None
@@ -806,7 +812,7 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
         )
 
 
-def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
+def _as_frame(nw: Narwhals, data: Any, names: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(

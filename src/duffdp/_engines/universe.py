@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 from duffdp._engines.keys import read_keys
+from duffdp._engines.libraries import Narwhals
 from duffdp._engines.public_values import column_values, whole_range
 from duffdp._rows import Row
 from duffdp.domain import Categories, Pattern
@@ -99,7 +99,7 @@ def _listed(part: object) -> Categories:
 
 
 def places_by_type(
-    nw: ModuleType, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
+    nw: Narwhals, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
 ) -> list[Place]:
     """For each column the function from its values to places, or an error if the column cannot
     hold all possible keys: it has to come before anything is charged.
@@ -131,7 +131,7 @@ def _typed_place(part: Pattern) -> Place:
     return place
 
 
-def _check_kind(nw: ModuleType, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
+def _check_kind(nw: Narwhals, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
     fits = as_text or dtype == nw.Object  # of which each value is looked at
     if part.kind == "text":
         fits = fits or isinstance(dtype, nw.String | nw.Categorical | nw.Enum)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from duffdp._engines.adapters.query import QueryAdapter
+from duffdp._engines.libraries import Frame, Narwhals
 from duffdp._engines.people import Cap
 from duffdp._engines.queries.names import COUNT, KEY, PERSON, VALUE
 from duffdp._engines.queries.rows import cap_people, choose_groups
@@ -25,9 +25,9 @@ _TICKS = {"D": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}  # of a d
 
 
 def query_key_counts(
-    nw: ModuleType,
+    nw: Narwhals,
     adapter: QueryAdapter,
-    rows: Any,
+    rows: Frame,
     universe: KeyUniverse,
     places: Sequence[Place],
     cap: Cap,
