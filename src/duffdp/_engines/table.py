@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, localcontext
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -43,7 +42,6 @@ from duffdp._engines.queries.key_counts import query_key_counts
 from duffdp._engines.queries.names import (
     CONDITION_COLUMN,
     KEY,
-    MAX_COLUMNS,
     NUMBER,
     PERSON,
     SECOND_VALUE,
@@ -53,7 +51,7 @@ from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp._engines.requests import Engine
 from duffdp._engines.selection import Selection
 from duffdp._engines.sql.query import OpenSources, Query, open_source
-from duffdp._engines.summed import SharedEngine, SummedEngine
+from duffdp._engines.summed import SummedEngine
 from duffdp._engines.universe import KeyUniverse, places_by_type
 from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
@@ -398,7 +396,7 @@ class SourceTable:
     def _opened_adapter(self) -> QueryAdapter:
         """The adapter of a lazy table, with the rows of its file."""
         if self._path is not None:
-            self.adapter.frame = _rows_of(self.nw, self._path)
+            self.adapter.frame = rows_of(self.nw, self._path)
         adapter: QueryAdapter = self.adapter
         return adapter
 
@@ -672,107 +670,7 @@ class _NoChoice:
 _NO_CHOICE = _NoChoice()
 
 
-def share_scans(tables: Sequence[Any]) -> list[SourceTable]:
-    """Let tables about the same rows, in the same groups and for the same people, be read by the
-    same passes; returns those that share one.
-    """
-    sharing: list[SourceTable] = []
-    same_rows: dict[Any, list[SourceTable]] = {}
-    for table in tables:
-        if isinstance(table, SourceTable) and table.can_be_shared:
-            same_rows.setdefault(table.scan_key, []).append(table)
-    for members in same_rows.values():
-        for begin in range(0, len(members), MAX_COLUMNS):
-            batch = members[begin : begin + MAX_COLUMNS]
-            if len(batch) > 1:
-                _SharedScan(batch)
-                sharing += batch
-    return sharing
-
-
-def share_rows(tables: Sequence[Any]) -> list[SourceTable]:
-    """Let a table that adds the groups of another one up count the same rows of every person, by
-    one engine; returns all tables that share one.
-    """
-    by_rows: dict[Any, list[SourceTable]] = {}
-    for table in tables:
-        if isinstance(table, SourceTable) and table.selection.by and not table.has_no_groups:
-            key = (*table.scan_key, table.selection.values, table.selection.groups_per_person)
-            by_rows.setdefault((*key, table.domain), []).append(table)
-    sharing: list[SourceTable] = []
-    for members in by_rows.values():
-        if any(table.selection.sums_leaves for table in members):
-            engine = _SharedRows(members[0])
-            for table in members:
-                table.shared = engine.of
-            sharing += members
-    return sharing
-
-
-class _SharedRows:
-    """One engine for releases of the same rows, created on first use."""
-
-    def __init__(self, table: SourceTable) -> None:
-        self._table = table
-        self._engine: tuple[Engine, int] | None = None
-
-    def of(self, randomness: Randomness) -> tuple[Engine, int]:
-        """The engine and the number of the column in it."""
-        if self._engine is None:
-            engine, column = self._table.own_engine(randomness)
-            self._engine = SharedEngine(engine), column
-        return self._engine
-
-
-class _SharedScan:
-    """One engine for the rows of several tables, created on first use."""
-
-    def __init__(self, tables: list[SourceTable]) -> None:
-        self._tables, self._open_tables = tables, len(tables)
-        self._close: Callable[[], None] | None = None  # ends what is shared and no table began
-        self._engine: QueryEngine | None = None
-        #: Each once, if several tables read it for the same domain.
-        self._columns: list[ColumnSpec] = []
-        for table in tables:
-            spec = ColumnSpec(table.selection.values[0], table.domain, table.categories)
-            if spec not in self._columns:
-                self._columns.append(spec)
-            table.shared = partial(self._engine_of, self._columns.index(spec))
-            table.close = partial(self._leave, table.close)
-
-    def _engine_of(self, column: int, randomness: Randomness) -> tuple[Engine, int]:
-        if self._engine is None:
-            first = self._tables[0]
-            rows = first.query_rows(self._adapter(first), self._columns, randomness)
-            self._engine = QueryEngine(rows)
-        return self._engine, column
-
-    def _adapter(self, first: SourceTable) -> QueryAdapter:
-        """The adapter of the first table, or of a file that is opened for the columns of all."""
-        if not is_path(first.data):
-            adapter: QueryAdapter = first.adapter
-            return adapter
-        values = tuple(dict.fromkeys(column.name for column in self._columns))
-        selection = first.selection
-        condition = () if selection.where is None else selection.where.columns
-        unit = () if selection.unit is None else (selection.unit,)
-        names = list(dict.fromkeys([*values, *selection.by, *unit, *condition]))
-        path = first.open(names, values)
-        self._close = path.close
-        adapter = query_adapter(first.nw, _rows_of(first.nw, path))
-        self._close = close_after(adapter.drop, path.close)
-        return adapter
-
-    def _leave(self, close: Callable[[], None] | None) -> None:
-        """End what one table began; the last one ends what is shared as well."""
-        if close is not None:
-            close()
-        self._open_tables -= 1
-        if self._open_tables == 0 and self._close is not None:
-            self._close()
-
-
-def _rows_of(nw: Narwhals, path: RowSource) -> Any:
+def rows_of(nw: Narwhals, path: RowSource) -> Any:
     """The rows of a path, as a narwhals frame."""
     try:
         return nw.from_native(path.rows())

@@ -22,8 +22,9 @@ from duffdp._engines.libraries import is_table
 from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
 from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
+from duffdp._engines.shared import share_rows, share_scans
 from duffdp._engines.sql.query import OpenSources, Query, source_name
-from duffdp._engines.table import SourceTable, share_rows, share_scans
+from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
