@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from duffdp._engines.table import of_one_type
+from duffdp._engines.one_type import of_one_type
 from duffdp._facts import as_json
 from duffdp._optional import load
 from duffdp._pipeline.number_text import NumberFormat, as_text
