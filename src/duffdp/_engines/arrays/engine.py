@@ -134,7 +134,8 @@ class ArrayEngine:
         unanswered = [request for _, _, request in requests]
         if self._column.length <= MAX_SORTED:
             return answer_column(self._column, unanswered)
-        # The same request about a long array may come again: its answer is remembered.
+        # The rough mean and the sums of std, variance and clipped mean have one request: their
+        # programs read a long array three times instead of four.
         new = [r for r in dict.fromkeys(unanswered) if r not in self._answers]
         self._answers |= zip(new, answer_column(self._column, new), strict=True)
         return [self._answers[request] for request in unanswered]
