@@ -181,7 +181,7 @@ class ReachableInterval(ABC):
         rate: Fraction,
         all_records: Callable[[], Inquiry[ReachableInterval]] | None = None,
     ) -> StepFunction:
-        """Runs for fewer than so many changes; `whole` knows the distance of all others."""
+        """Runs for fewer than so many changes; `all_records` finds all other distances."""
         levels = min(levels, self.records + 2)
         low, high = self.between(0, levels)
         first, last = int(low[-1]), int(high[-1])

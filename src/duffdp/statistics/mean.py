@@ -165,7 +165,7 @@ def _ends(levels: int) -> RanksNear:
 
 
 def _first(index: Ints, count: Ints, limit: int) -> Ints:
-    """The first `most` records of distinct values with counts."""
+    """The first `limit` records of distinct values with counts."""
     return np.repeat(index, np.diff(np.minimum(np.cumsum(count), limit), prepend=0))
 
 
