@@ -306,6 +306,7 @@ def _place(columns: list[Sequence[int]], positions: Ints, numbers: Columns, coun
     if not columns:
         columns.extend([NOT_DRAWN] * count for _ in numbers)
     places = positions.tolist()
+    # A statistic may have fewer numbers than the widest of its draw: the rest stay NOT_DRAWN.
     for column, draw_numbers in zip(columns, numbers, strict=False):
         assert isinstance(column, list)
         for place, number in zip(places, draw_numbers, strict=True):
