@@ -15,7 +15,7 @@ from duffdp._engines.arrays.column import present_mask
 from duffdp._engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp._engines.people import Cap, Randomness, choose, whole_people
 from duffdp._engines.public_values import PublicValues
-from duffdp._engines.universe import KeyUniverse, Place, counts_by_place, day_place
+from duffdp._engines.universe import FindPlace, KeyUniverse, counts_by_place, day_place
 from duffdp._rows import RowsOfColumns
 from duffdp.domain import (
     Array,
@@ -91,7 +91,11 @@ class MemoryRows:
         return PairEngine(pairs_by_group(x[rows], y[rows], group, self._groups))
 
     def key_counts(
-        self, universe: KeyUniverse, places: Sequence[Place], every_row: bool, source: Randomness
+        self,
+        universe: KeyUniverse,
+        places: Sequence[FindPlace],
+        every_row: bool,
+        source: Randomness,
     ) -> dict[int, int]:
         """The number of rows of every possible key that occurs, by its place; of rows with a value
         unless every row counts.

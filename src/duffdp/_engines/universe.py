@@ -18,7 +18,7 @@ from duffdp.domain import Categories, Pattern
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
 KeyPart = Pattern | Categories
-Place = Callable[[Any], int | None]
+FindPlace = Callable[[Any], int | None]  # from a value of a column to its place among the possible
 
 EPOCH_DAY = dt.date(1970, 1, 1)
 _TYPES = {"text": "text", "int": "whole numbers", "date": "dates"}
@@ -100,11 +100,11 @@ def _listed(part: object) -> Categories:
 
 def places_by_type(
     nw: Narwhals, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
-) -> list[Place]:
+) -> list[FindPlace]:
     """For each column the function from its values to places, or an error if the column cannot
     hold all possible keys: it has to come before anything is charged.
     """
-    places: list[Place] = []
+    places: list[FindPlace] = []
     for name, part in zip(universe.by, universe.parts, strict=True):
         dtype, as_text = types[name], name in untyped
         if isinstance(part, Categories):
@@ -122,7 +122,7 @@ def places_by_type(
     return places
 
 
-def _typed_place(part: Pattern) -> Place:
+def _typed_place(part: Pattern) -> FindPlace:
     def place(value: object) -> int | None:
         if part.kind == "int" and isinstance(value, str):  # a number too large for an array
             return part.text_index(value)
@@ -154,7 +154,7 @@ def day_place(part: Pattern, ticks: int, number: Any) -> int | None:
 
 
 def counts_by_place(
-    universe: KeyUniverse, places: Sequence[Place], keys: Iterable[Row], counts: Iterable[int]
+    universe: KeyUniverse, places: Sequence[FindPlace], keys: Iterable[Row], counts: Iterable[int]
 ) -> dict[int, int]:
     """The number of records at each place; other keys are left out."""
     totals: Counter[int] = Counter()

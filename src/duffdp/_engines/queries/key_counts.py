@@ -14,8 +14,8 @@ from duffdp._engines.queries.names import COUNT, KEY, PERSON, VALUE
 from duffdp._engines.queries.rows import cap_people, choose_groups
 from duffdp._engines.universe import (
     EPOCH_DAY,
+    FindPlace,
     KeyUniverse,
-    Place,
     counts_by_place,
     day_place,
 )
@@ -29,7 +29,7 @@ def query_key_counts(
     adapter: QueryAdapter,
     rows: Frame,
     universe: KeyUniverse,
-    places: Sequence[Place],
+    places: Sequence[FindPlace],
     cap: Cap,
     order: tuple[int, ...],
 ) -> dict[int, int]:
@@ -44,7 +44,7 @@ def query_key_counts(
         rows = adapter.present(rows, name)
     if VALUE in schema:
         rows = rows.drop(VALUE)
-    read: list[Place] = []
+    read: list[FindPlace] = []
     for name, part, place in zip(by, universe.parts, places, strict=True):
         if isinstance(part, Pattern) and part.kind == "date" and schema[name] == nw.Date:
             # As numbers: an engine may hold days that Python does not have.
@@ -70,7 +70,7 @@ def query_key_counts(
     return counts_by_place(universe, read, keys, found[COUNT])
 
 
-def _text_place(adapter: QueryAdapter, place: Place) -> Place:
+def _text_place(adapter: QueryAdapter, place: FindPlace) -> FindPlace:
     def find(stored: Any) -> int | None:
         text = adapter.text_of(stored)
         return None if text is None else place(text)
