@@ -177,7 +177,7 @@ def column_values(
     return values
 
 
-def has_known_equality(nw: Narwhals, dtype: Any, nanoseconds: bool = True) -> bool:
+def has_known_equality(nw: Narwhals, dtype: Any, nanoseconds: bool) -> bool:
     """True if no engine treats two different values of this type as equal, so a row is in at most
     one group.
     """

@@ -298,7 +298,7 @@ def check_csv(separator: object, decimal: object) -> None:
         )
 
 
-def csv_cell(value: object, decimal: str = ".") -> Any:
+def csv_cell(value: object, decimal: str) -> Any:
     """One cell of CSV; numbers have this decimal mark."""
     if decimal != "." and isinstance(value, float | Decimal):
         return str(as_json(value)).replace(".", decimal)
