@@ -31,7 +31,7 @@ from duffdp._engines.requests import (
     ValueCounts,
     rank_span,
 )
-from duffdp._engines.table import share_scans
+from duffdp._engines.shared import share_scans
 from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins, Presence
 from engines import ENGINES, written

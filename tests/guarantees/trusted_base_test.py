@@ -21,7 +21,8 @@ from duffdp._engines.arrays import ArrayEngine, CellEngine
 from duffdp._engines.edges import EdgeEngine
 from duffdp._engines.pairs import PairEngine
 from duffdp._engines.queries.engine import QueryEngine
-from duffdp._engines.summed import SharedEngine, SummedEngine
+from duffdp._engines.shared import SharedEngine
+from duffdp._engines.summed import SummedEngine
 from duffdp._engines.table import SourceTable
 from duffdp._pipeline import driver
 from duffdp._pipeline.run import ArraySource

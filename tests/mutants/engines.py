@@ -39,9 +39,9 @@ MUTANTS = (
     ),
     Mutant(
         "queries: people count for all their keys",
-        "_engines/queries/key_counts.py",
-        "memberships = adapter.cap(memberships, order[2:], cap.groups)",
-        "pass",
+        "_engines/queries/rows.py",
+        "    return adapter.cap(memberships, order, limit)",
+        "    return memberships",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
     ),
     Mutant(
@@ -138,22 +138,22 @@ MUTANTS = (
     Mutant(
         "shared passes: tables of different conditions are read together",
         "_engines/table.py",
-        "return path, place, by, keys, unit, contributions, where",
-        "return path, place, by, keys, unit, contributions",
+        "return path, place, selection.by, keys, people, where",
+        "return path, place, selection.by, keys, people",
         (SAME_ROWS,),
         ROWS,
     ),
     Mutant(
         "groups of a person: one more than was said, in lazy tables",
         "_engines/queries/rows.py",
-        "self.adapter.cap(memberships, self._order[2:], groups)",
-        "self.adapter.cap(memberships, self._order[2:], groups + 1)",
+        "    return adapter.cap(memberships, order, limit)",
+        "    return adapter.cap(memberships, order, limit + 1)",
         (f"{PEOPLE_FILE}::test_every_set_of_groups_is_as_likely[duckdb]",),
     ),
     Mutant(
         "groups of a person: groups with many rows are chosen more often",
         "_engines/queries/rows.py",
-        "memberships = rows.group_by(pair).agg(self.nw.len().alias(COUNT)).select(*pair)",
+        "memberships = rows.group_by(*pair).agg(nw.len().alias(COUNT)).select(*pair)",
         "memberships = rows.select(*pair)",
         (
             f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts[duckdb]",

@@ -322,11 +322,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "_pipeline/run.py",
-        "        return cls(\n            *(plan, checked.post_process(plan), facts,",
-        (
-            "        table.engine(entropy_source)\n"
-            "        return cls(\n            *(plan, checked.post_process(plan), facts,"
-        ),
+        "        return cls(\n            plan=plan,",
+        "        source.engine(entropy_source)\n        return cls(\n            plan=plan,",
         (
             ORDER,
             REFUSED,

@@ -592,7 +592,7 @@ def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    from duffdp._engines.table import of_one_type
+    from duffdp._engines.one_type import of_one_type
 
     columns = {name: of_one_type(values) for name, values in _by_column(rows).items()}
     pyarrow.parquet.write_table(pyarrow.table(columns), out)

@@ -11,10 +11,11 @@ import numpy as np
 from duffdp._engines.adapters.frame import MemoryFrame
 from duffdp._engines.arrays import ArrayEngine, CellEngine, Records
 from duffdp._engines.arrays.cells import cell_indices, field_cells
+from duffdp._engines.arrays.column import present_mask
 from duffdp._engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp._engines.people import Cap, Randomness, choose, whole_people
 from duffdp._engines.public_values import PublicValues
-from duffdp._engines.universe import KeyUniverse, Place, counts_by_place, day_place
+from duffdp._engines.universe import FindPlace, KeyUniverse, counts_by_place, day_place
 from duffdp._rows import RowsOfColumns
 from duffdp.domain import (
     Array,
@@ -65,7 +66,9 @@ class MemoryRows:
                     return self._grouped_records(domain)
                 array, missing = self._adapter.array(self._column)
                 if array.dtype != object:  # snapped once it is known which of them count
-                    rows, group = self._choose(_present(array, missing), randomness)
+                    mask = present_mask(array)
+                    mask = mask if missing is None else mask & ~missing
+                    rows, group = self._choose(mask, randomness)
                     records = Records(array[rows], self._is_integer)
                     return ArrayEngine.by_group(records, group, self._groups, domain)
             # Bins of a whole column are counted in chunks, without an index of every row.
@@ -88,7 +91,11 @@ class MemoryRows:
         return PairEngine(pairs_by_group(x[rows], y[rows], group, self._groups))
 
     def key_counts(
-        self, universe: KeyUniverse, places: Sequence[Place], every_row: bool, source: Randomness
+        self,
+        universe: KeyUniverse,
+        places: Sequence[FindPlace],
+        every_row: bool,
+        source: Randomness,
     ) -> dict[int, int]:
         """The number of rows of every possible key that occurs, by its place; of rows with a value
         unless every row counts.
@@ -266,15 +273,6 @@ def _text_or_none(value: Any) -> Any:
         return value.to_list()[0]
     except UnicodeDecodeError:
         return None
-
-
-def _present(array: Array, missing: Array | None) -> Array:
-    """Mask of the records of a typed array that are there: not missing, not nan, no moment that is
-    none.
-    """
-    with np.errstate(all="ignore"):
-        present: Array = array == array
-    return present if missing is None else present & ~missing
 
 
 def _places(combined: Ints, codes: Ints, size: int) -> Ints:

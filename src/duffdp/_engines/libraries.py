@@ -6,8 +6,35 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from duffdp.errors import Argument, DuffError, UnsupportedData, did_you_mean, quoted_names
+
+if TYPE_CHECKING:
+    from narwhals import Expr, LazyFrame
+    from narwhals.dtypes import DType
+    from narwhals.functions import When
+
+# Types of narwhals, which is loaded when a frame comes in.
+Frame: TypeAlias = "LazyFrame[Any]"
+Expression: TypeAlias = "Expr"
+DataType: TypeAlias = "DType"
+
+
+class Narwhals(ModuleType):
+    """Type of the module narwhals: its functions that make expressions; all else is untyped."""
+
+    if TYPE_CHECKING:
+
+        @staticmethod
+        def col(*names: str) -> Expr: ...
+        @staticmethod
+        def len() -> Expr: ...
+        @staticmethod
+        def lit(value: object, dtype: Any = None) -> Expr: ...
+        @staticmethod
+        def when(*predicates: Expr) -> When: ...
+
 
 LIBRARIES = {
     "pandas",
@@ -25,7 +52,7 @@ LIBRARIES = {
 
 
 @cache
-def narwhals() -> ModuleType:
+def narwhals() -> Narwhals:
     """narwhals, or what to install."""
     try:
         import narwhals as module
@@ -34,7 +61,7 @@ def narwhals() -> ModuleType:
             "frames are read with narwhals, which is not installed. Run: pip install "
             "'duffdp[frames]'."
         ) from None
-    return module
+    return cast(Narwhals, module)
 
 
 def is_path(data: object) -> bool:

@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from operator import itemgetter
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.libraries import Narwhals
 from duffdp._parameters import Groups
 from duffdp.domain import Categories
 from duffdp.domain.zones import read_zone
@@ -40,7 +40,7 @@ class PublicValues(NamedTuple):
 
 
 def public_keys(
-    nw: ModuleType,
+    nw: Narwhals,
     engine: Any,
     types: Mapping[str, Any],
     keys: Groups,
@@ -79,7 +79,7 @@ def public_keys(
     )
 
 
-def _fits_as_it_is(nw: ModuleType, dtype: Any, values: Sequence[Any]) -> bool:
+def _fits_as_it_is(nw: Narwhals, dtype: Any, values: Sequence[Any]) -> bool:
     """True if a column of whole numbers can hold all of these, which are such numbers."""
     if not dtype.is_integer() or set(map(type, values)) != {int}:
         return False
@@ -87,7 +87,7 @@ def _fits_as_it_is(nw: ModuleType, dtype: Any, values: Sequence[Any]) -> bool:
     return bool(lowest <= min(values) and max(values) <= highest)
 
 
-def _plural(nw: ModuleType, dtype: Any) -> str:
+def _plural(nw: Narwhals, dtype: Any) -> str:
     """The word for values of a declared type."""
     if dtype.is_integer():
         return "whole numbers"
@@ -99,7 +99,7 @@ def _plural(nw: ModuleType, dtype: Any) -> str:
 
 
 def public_categories(
-    nw: ModuleType, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
+    nw: Narwhals, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
 ) -> PublicValues:
     """The categories that a column can hold; the others have no records."""
     _check_equality(nw, engine, dtype, column)
@@ -122,7 +122,7 @@ def public_categories(
     )
 
 
-def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
+def check_person(nw: Narwhals, engine: Any, dtype: Any, name: str) -> None:
     """Refuse a column of people unless any two of its values are equal or different."""
     unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
     unsure = unsure or (dtype == nw.Object and not engine.objects)
@@ -133,7 +133,7 @@ def check_person(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
         )
 
 
-def _check_equality(nw: ModuleType, engine: Any, dtype: Any, name: str) -> None:
+def _check_equality(nw: Narwhals, engine: Any, dtype: Any, name: str) -> None:
     objects = dtype != nw.Object or engine.objects
     if not objects or not has_known_equality(nw, dtype, engine.nanoseconds):
         raise UnsupportedData(
@@ -148,7 +148,7 @@ def _merged(values: list[tuple[Any, ...]]) -> bool:
 
 
 def column_values(
-    nw: ModuleType, dtype: Any, untyped: bool = False
+    nw: Narwhals, dtype: Any, untyped: bool = False
 ) -> Callable[[Any], tuple[Any, ...]]:
     """A function from a public value to its values in a column of this type: none, one value, or
     its spellings.
@@ -177,7 +177,7 @@ def column_values(
     return values
 
 
-def has_known_equality(nw: ModuleType, dtype: Any, nanoseconds: bool = True) -> bool:
+def has_known_equality(nw: Narwhals, dtype: Any, nanoseconds: bool) -> bool:
     """True if no engine treats two different values of this type as equal, so a row is in at most
     one group.
     """
@@ -203,7 +203,7 @@ def spellings(value: Any) -> tuple[str, ...]:
     return () if text is None else (text,)
 
 
-def _converter(nw: ModuleType, dtype: Any) -> Convert:
+def _converter(nw: Narwhals, dtype: Any) -> Convert:
     if dtype == nw.Object:
         return lambda value: value
     if dtype == nw.Boolean:
@@ -257,7 +257,7 @@ def _moment(dtype: Any) -> Convert:
     return moment
 
 
-def _number(nw: ModuleType, dtype: Any) -> Convert:
+def _number(nw: Narwhals, dtype: Any) -> Convert:
     convert = (
         _integer(nw, dtype)
         if dtype.is_integer()
@@ -277,7 +277,7 @@ def _number(nw: ModuleType, dtype: Any) -> Convert:
     return number
 
 
-def whole_range(nw: ModuleType, dtype: Any) -> tuple[int, int]:
+def whole_range(nw: Narwhals, dtype: Any) -> tuple[int, int]:
     """The least and the largest number of a type of whole numbers."""
     signed = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
     unsigned = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64, nw.UInt128: 128}
@@ -287,7 +287,7 @@ def whole_range(nw: ModuleType, dtype: Any) -> tuple[int, int]:
     return lowest, highest
 
 
-def _integer(nw: ModuleType, dtype: Any) -> Convert:
+def _integer(nw: Narwhals, dtype: Any) -> Convert:
     lowest, highest = whole_range(nw, dtype)
 
     def integer(value: Any) -> int | None:

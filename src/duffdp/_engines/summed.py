@@ -1,6 +1,4 @@
-"""Engines for several releases of the same rows: one answers each request once for all of them, and
-one adds up the counts of the groups that a larger group combines.
-"""
+"""Engine that adds up the counts of the groups that a larger group combines."""
 
 from __future__ import annotations
 
@@ -20,45 +18,6 @@ from duffdp._engines.requests import (
     ValueCounts,
 )
 from duffdp.domain import Ints
-
-
-class SharedEngine:
-    """Engine for several releases with the same requests: each request is answered once, for all
-    groups together.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._known: dict[tuple[int, Request[Answer]], Answer] = {}
-
-    @property
-    def groups(self) -> int:
-        """Number of groups."""
-        return self._engine.groups
-
-    @property
-    def max_records(self) -> int:
-        """Number of records of the largest group, or more."""
-        return self._engine.max_records
-
-    def blocks(self) -> list[Ints]:
-        """All groups in one piece."""
-        return [np.arange(self.groups)]
-
-    def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
-        """One answer for each request."""
-        everyone = np.arange(self.groups)
-        unknown = dict.fromkeys(
-            (column, request)
-            for column, _, request in requests
-            if (column, request) not in self._known
-        )
-        asked = [ColumnRequest(column, everyone, request) for column, request in unknown]
-        if asked:
-            self._known |= dict(zip(unknown, self._engine.answer(asked), strict=True))
-        return [
-            _taken(self._known[column, request], groups) for column, groups, request in requests
-        ]
 
 
 class SummedEngine:
@@ -99,13 +58,6 @@ class SummedEngine:
             _added(request, answer, counts)
             for (_, _, request), answer, counts in zip(requests, answers, sizes, strict=True)
         ]
-
-
-def _taken(answer: Answer, groups: Ints) -> Answer:
-    """The part of an answer that is about some groups."""
-    if isinstance(answer, GroupedCounts):
-        return answer.take(groups)
-    return cast(Answer, [answer[group] for group in groups.tolist()])
 
 
 def _added(request: Request[Answer], answer: Answer, sizes: Sequence[int]) -> Answer:

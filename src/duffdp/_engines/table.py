@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal, localcontext
-from functools import partial
 from operator import itemgetter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,7 +18,15 @@ from duffdp._engines.files.format import ReadRequest, RowSource
 from duffdp._engines.files.paths import format_named, unreadable
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.frames import MemoryRows
-from duffdp._engines.libraries import is_of_library, is_path, is_table, missing_column, narwhals
+from duffdp._engines.libraries import (
+    Narwhals,
+    is_of_library,
+    is_path,
+    is_table,
+    missing_column,
+    narwhals,
+)
+from duffdp._engines.one_type import of_one_type
 from duffdp._engines.pairs import PairEngine, no_numbers
 from duffdp._engines.people import Cap, Randomness
 from duffdp._engines.public_values import (
@@ -30,14 +34,12 @@ from duffdp._engines.public_values import (
     check_person,
     public_categories,
     public_keys,
-    spellings,
 )
 from duffdp._engines.queries.engine import QueryEngine
 from duffdp._engines.queries.key_counts import query_key_counts
 from duffdp._engines.queries.names import (
     CONDITION_COLUMN,
     KEY,
-    MAX_COLUMNS,
     NUMBER,
     PERSON,
     SECOND_VALUE,
@@ -47,7 +49,7 @@ from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp._engines.requests import Engine
 from duffdp._engines.selection import Selection
 from duffdp._engines.sql.query import OpenSources, Query, open_source
-from duffdp._engines.summed import SharedEngine, SummedEngine
+from duffdp._engines.summed import SummedEngine
 from duffdp._engines.universe import KeyUniverse, places_by_type
 from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
@@ -58,8 +60,6 @@ from duffdp.errors import Argument, DuffError, UnsupportedData, quoted_names
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 MAX_SCALE = 6  # of declared decimals that a step follows
-_INT64, _ENGINE_DIGITS = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
-_DECIMALS = 18  # behind the point of released decimals
 # For a frame: a file declares its types.
 TEXT_FIX = (
     " If the frame was read from a text file, pass the path of that file instead, with ",
@@ -331,9 +331,8 @@ class SourceTable:
         straight = isinstance(leaves, range)
         places = places[: len(leaves)] if straight else [places[leaf] for leaf in leaves]
         groups = Groups(selection.by, keys)
-        values = public_keys(
-            *(self.nw, self.adapter, self._key_types, groups, places, self._untyped)
-        )
+        engine, untyped = self.adapter, self._untyped
+        values = public_keys(self.nw, engine, self._key_types, groups, places, untyped)
         return values._replace(size=size, other=other)
 
     def _read_universe(self, universe: KeyUniverse) -> None:
@@ -393,7 +392,7 @@ class SourceTable:
     def _opened_adapter(self) -> QueryAdapter:
         """The adapter of a lazy table, with the rows of its file."""
         if self._path is not None:
-            self.adapter.frame = _rows_of(self.nw, self._path)
+            self.adapter.frame = rows_of(self.nw, self._path)
         adapter: QueryAdapter = self.adapter
         return adapter
 
@@ -415,7 +414,8 @@ class SourceTable:
             names[PERSON] = selection.unit
             order = tuple(randomness.words(4).view(np.int64).tolist())
         rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
-        return query_key_counts(*(self.nw, adapter, rows, universe, self._key_places, cap, order))
+        places = self._key_places
+        return query_key_counts(self.nw, adapter, rows, universe, places, cap, order)
 
     def _domain(
         self, types: Mapping[str, Any], domain_for: Callable[[bool, bool, int | None], PublicSet]
@@ -632,13 +632,14 @@ class SourceTable:
         """Key that tables of the same rows, groups and people share."""
         path = is_path(self.data) and not isinstance(self.data, Query | TextFile)
         place = os.fspath(self.data) if path else id(self.data)
-        _, by, _, unit, contributions, *_ = self.selection
-        where = None if self.selection.where is None else self.selection.where.text
+        selection = self.selection
+        people = selection.unit, selection.contributions
+        where = None if selection.where is None else selection.where.text
         keys: Any = self.keys
         if self.keys is not None:
             values, positions = tuple(self.keys.values), tuple(self.keys.positions)
             keys = self.keys._replace(values=values, positions=positions)
-        return path, place, by, keys, unit, contributions, where, self.read_as
+        return path, place, selection.by, keys, people, where, self.read_as
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
@@ -670,107 +671,7 @@ class _NoChoice:
 _NO_CHOICE = _NoChoice()
 
 
-def share_scans(tables: Sequence[Any]) -> list[SourceTable]:
-    """Let tables about the same rows, in the same groups and for the same people, be read by the
-    same passes; returns those that share one.
-    """
-    sharing: list[SourceTable] = []
-    same_rows: dict[Any, list[SourceTable]] = {}
-    for table in tables:
-        if isinstance(table, SourceTable) and table.can_be_shared:
-            same_rows.setdefault(table.scan_key, []).append(table)
-    for members in same_rows.values():
-        for begin in range(0, len(members), MAX_COLUMNS):
-            batch = members[begin : begin + MAX_COLUMNS]
-            if len(batch) > 1:
-                _SharedScan(batch)
-                sharing += batch
-    return sharing
-
-
-def share_rows(tables: Sequence[Any]) -> list[SourceTable]:
-    """Let a table that adds the groups of another one up count the same rows of every person, by
-    one engine; returns all tables that share one.
-    """
-    by_rows: dict[Any, list[SourceTable]] = {}
-    for table in tables:
-        if isinstance(table, SourceTable) and table.selection.by and not table.has_no_groups:
-            key = (*table.scan_key, table.selection.values, table.selection.groups_per_person)
-            by_rows.setdefault((*key, table.domain), []).append(table)
-    sharing: list[SourceTable] = []
-    for members in by_rows.values():
-        if any(table.selection.sums_leaves for table in members):
-            engine = _SharedRows(members[0])
-            for table in members:
-                table.shared = engine.of
-            sharing += members
-    return sharing
-
-
-class _SharedRows:
-    """One engine for releases of the same rows, created on first use."""
-
-    def __init__(self, table: SourceTable) -> None:
-        self._table = table
-        self._engine: tuple[Engine, int] | None = None
-
-    def of(self, randomness: Randomness) -> tuple[Engine, int]:
-        """The engine and the number of the column in it."""
-        if self._engine is None:
-            engine, column = self._table.own_engine(randomness)
-            self._engine = SharedEngine(engine), column
-        return self._engine
-
-
-class _SharedScan:
-    """One engine for the rows of several tables, created on first use."""
-
-    def __init__(self, tables: list[SourceTable]) -> None:
-        self._tables, self._open_tables = tables, len(tables)
-        self._close: Callable[[], None] | None = None  # ends what is shared and no table began
-        self._engine: QueryEngine | None = None
-        #: Each once, if several tables read it for the same domain.
-        self._columns: list[ColumnSpec] = []
-        for table in tables:
-            spec = ColumnSpec(table.selection.values[0], table.domain, table.categories)
-            if spec not in self._columns:
-                self._columns.append(spec)
-            table.shared = partial(self._engine_of, self._columns.index(spec))
-            table.close = partial(self._leave, table.close)
-
-    def _engine_of(self, column: int, randomness: Randomness) -> tuple[Engine, int]:
-        if self._engine is None:
-            first = self._tables[0]
-            rows = first.query_rows(self._adapter(first), self._columns, randomness)
-            self._engine = QueryEngine(rows)
-        return self._engine, column
-
-    def _adapter(self, first: SourceTable) -> QueryAdapter:
-        """The adapter of the first table, or of a file that is opened for the columns of all."""
-        if not is_path(first.data):
-            adapter: QueryAdapter = first.adapter
-            return adapter
-        values = tuple(dict.fromkeys(column.name for column in self._columns))
-        selection = first.selection
-        condition = () if selection.where is None else selection.where.columns
-        unit = () if selection.unit is None else (selection.unit,)
-        names = list(dict.fromkeys([*values, *selection.by, *unit, *condition]))
-        path = first.open(names, values)
-        self._close = path.close
-        adapter = query_adapter(first.nw, _rows_of(first.nw, path))
-        self._close = close_after(adapter.drop, path.close)
-        return adapter
-
-    def _leave(self, close: Callable[[], None] | None) -> None:
-        """End what one table began; the last one ends what is shared as well."""
-        if close is not None:
-            close()
-        self._open_tables -= 1
-        if self._open_tables == 0 and self._close is not None:
-            self._close()
-
-
-def _rows_of(nw: ModuleType, path: RowSource) -> Any:
+def rows_of(nw: Narwhals, path: RowSource) -> Any:
     """The rows of a path, as a narwhals frame."""
     try:
         return nw.from_native(path.rows())
@@ -779,7 +680,7 @@ def _rows_of(nw: ModuleType, path: RowSource) -> Any:
 
 
 def _in_zone(
-    nw: ModuleType, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
+    nw: Narwhals, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
 ) -> dict[str, Any]:
     """Types with the zones that were said, and else with that of a session, where an engine has no
     other: zones are a part of them.
@@ -792,7 +693,7 @@ def _in_zone(
     return dict(types) | zoned
 
 
-def _scale(nw: ModuleType, dtype: Any) -> int | None:
+def _scale(nw: Narwhals, dtype: Any) -> int | None:
     """The decimals that a type declares, if they are few: 0 and many stand for no declaration."""
     scale = getattr(dtype, "scale", None) if dtype == nw.Decimal else None
     return scale if isinstance(scale, int) and 0 < scale <= MAX_SCALE else None
@@ -810,7 +711,7 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
         )
 
 
-def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
+def _as_frame(nw: Narwhals, data: Any, names: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
@@ -837,53 +738,3 @@ def _as_frame(nw: ModuleType, data: Any, names: list[str]) -> Any:
     if isinstance(frame, nw.Series) and names:
         raise DuffError(f"data is a single series, so it has no column {names[0]!r}. Pass a frame.")
     return frame
-
-
-def _of_decimal_type(values: list[Decimal]) -> list[Any]:
-    """Decimals that a column of 38 digits holds, 18 of them behind the point at most: noise leaves
-    no more. Floats if they are larger.
-    """
-    decimals = min(_DECIMALS, max(map(_decimals, values)))
-    if any(value and value.adjusted() + 1 + decimals > _ENGINE_DIGITS for value in values):
-        return list(map(float, values))
-    unit = Decimal(1).scaleb(-_DECIMALS)
-    with localcontext(prec=2 * _ENGINE_DIGITS):
-        return [value.quantize(unit) if _decimals(value) > _DECIMALS else value for value in values]
-
-
-def _decimals(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def of_one_type(values: list[Any]) -> list[Any]:
-    """Values as they are if a typed column can hold them together, else as numbers or text that
-    it can hold; missing values stay missing.
-    """
-    if type(None) not in set(map(type, values)):
-        return _of_one_type(values)
-    converted = iter(_of_one_type([value for value in values if value is not None]))
-    return [None if value is None else next(converted) for value in values]
-
-
-def _of_one_type(values: list[Any]) -> list[Any]:
-    kinds = set(map(type, values))
-    if kinds == {Decimal}:
-        return _of_decimal_type(values)
-    times = values if any(issubclass(kind, dt.datetime) for kind in kinds) else []
-    zones = {value.tzinfo is None for value in times if isinstance(value, dt.datetime)}
-    large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
-    if len(kinds) == 1 and len(zones) < 2 and not large:
-        return values
-    if large and all(abs(value) < 10**_ENGINE_DIGITS for value in values):
-        return [Decimal(value) for value in values]
-    try:
-        if kinds <= {int, float, Decimal} and (
-            large or all(float(value) == value for value in values)
-        ):
-            return [float(value) for value in values]
-    except OverflowError:
-        pass
-    if all(isinstance(value, str) for value in values):
-        return [str.__str__(value) for value in values]
-    return [(spellings(value) or (str(value),))[0] for value in values]

@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 from duffdp._engines.keys import read_keys
+from duffdp._engines.libraries import Narwhals
 from duffdp._engines.public_values import column_values, whole_range
 from duffdp._rows import Row
 from duffdp.domain import Categories, Pattern
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
 KeyPart = Pattern | Categories
-Place = Callable[[Any], int | None]
+FindPlace = Callable[[Any], int | None]  # from a value of a column to its place among the possible
 
 EPOCH_DAY = dt.date(1970, 1, 1)
 _TYPES = {"text": "text", "int": "whole numbers", "date": "dates"}
@@ -99,12 +99,12 @@ def _listed(part: object) -> Categories:
 
 
 def places_by_type(
-    nw: ModuleType, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
-) -> list[Place]:
+    nw: Narwhals, types: Mapping[str, Any], universe: KeyUniverse, untyped: Any
+) -> list[FindPlace]:
     """For each column the function from its values to places, or an error if the column cannot
     hold all possible keys: it has to come before anything is charged.
     """
-    places: list[Place] = []
+    places: list[FindPlace] = []
     for name, part in zip(universe.by, universe.parts, strict=True):
         dtype, as_text = types[name], name in untyped
         if isinstance(part, Categories):
@@ -122,7 +122,7 @@ def places_by_type(
     return places
 
 
-def _typed_place(part: Pattern) -> Place:
+def _typed_place(part: Pattern) -> FindPlace:
     def place(value: object) -> int | None:
         if part.kind == "int" and isinstance(value, str):  # a number too large for an array
             return part.text_index(value)
@@ -131,7 +131,7 @@ def _typed_place(part: Pattern) -> Place:
     return place
 
 
-def _check_kind(nw: ModuleType, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
+def _check_kind(nw: Narwhals, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
     fits = as_text or dtype == nw.Object  # of which each value is looked at
     if part.kind == "text":
         fits = fits or isinstance(dtype, nw.String | nw.Categorical | nw.Enum)
@@ -154,7 +154,7 @@ def day_place(part: Pattern, ticks: int, number: Any) -> int | None:
 
 
 def counts_by_place(
-    universe: KeyUniverse, places: Sequence[Place], keys: Iterable[Row], counts: Iterable[int]
+    universe: KeyUniverse, places: Sequence[FindPlace], keys: Iterable[Row], counts: Iterable[int]
 ) -> dict[int, int]:
     """The number of records at each place; other keys are left out."""
     totals: Counter[int] = Counter()

@@ -15,12 +15,11 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from operator import and_, ge, gt, le, lt, or_
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp._engines.libraries import is_of_library
+from duffdp._engines.libraries import Narwhals, is_of_library
 from duffdp._engines.public_values import column_values, whole_range
 from duffdp._engines.queries import clocks
 from duffdp.domain import Array
@@ -320,7 +319,7 @@ class RowFilter:
 
     def __init__(
         self,
-        nw: ModuleType,
+        nw: Narwhals,
         condition: Condition,
         types: Mapping[str, Any],
         untyped: Container[str],

@@ -187,7 +187,7 @@ class Comparison(Exportable):
         flags = [
             None
             if difference.low is None
-            else _zero_like(difference.low) not in _Span(difference.low, difference.high)
+            else not difference.low <= _zero_like(difference.low) <= difference.high
             for difference in self.differences
         ]
         return flags if self.groups else flags[0]
@@ -409,15 +409,13 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
     return comparison(("first", "second"), groups, pairs, confidence, first.title)
 
 
-def release_numbers(release: Release, source: int, part: int = 0) -> list[ComparedNumber]:
-    """The numbers of a release, one for each group, ready to be compared."""
-    column = release.columns[part * columns_per_number(release.facts.interval)]
+def release_numbers(release: Release, source: int) -> list[ComparedNumber]:
+    """The first number of every group of a release, ready to be compared."""
+    kind = release.columns[0].kind
     unknown: list[Sequence[int] | None] = [None] * len(release.cells)
     noisy = unknown if release.noisy is None else release.noisy
     return [
-        ComparedNumber(
-            row[part], release.facts, part, numbers, frozenset({(source, i)}), column.kind
-        )
+        ComparedNumber(row[0], release.facts, 0, numbers, frozenset({(source, i)}), kind)
         for i, (row, numbers) in enumerate(zip(release.estimates(), noisy, strict=True))
     ]
 
@@ -604,14 +602,6 @@ def _outward(one: Any, two: Any, towards: float) -> Any:
 def _holding(low: Any, high: Any, value: Any) -> tuple[Any, Any]:
     """Ends that hold the printed value, which may have been moved to be 0 or to add up."""
     return (None, None) if low is None else (min(low, value), max(high, value))
-
-
-class _Span(NamedTuple):
-    low: Any
-    high: Any
-
-    def __contains__(self, value: object) -> bool:
-        return bool(self.low <= value <= self.high)
 
 
 def _zero_like(value: object) -> Any:

@@ -306,6 +306,7 @@ def _place(columns: list[Sequence[int]], positions: Ints, numbers: Columns, coun
     if not columns:
         columns.extend([NOT_DRAWN] * count for _ in numbers)
     places = positions.tolist()
+    # A statistic may have fewer numbers than the widest of its draw: the rest stay NOT_DRAWN.
     for column, draw_numbers in zip(columns, numbers, strict=False):
         assert isinstance(column, list)
         for place, number in zip(places, draw_numbers, strict=True):
@@ -343,54 +344,52 @@ def draw_together(releases: Sequence[ReleaseRun]) -> Generator[tuple[int, Number
     """
     engine = releases[0].engine
     running = {
-        i: _Waiting(release.run(release.engine.blocks()[0], release.entropy))
+        i: _PendingRun(release.run(release.engine.blocks()[0], release.entropy))
         for i, release in enumerate(releases)
     }
     while running:
-        for i, waiting in list(running.items()):
-            columns = waiting.advance()
+        for i, pending in list(running.items()):
+            columns = pending.advance()
             if columns is not None:
                 del running[i]
                 yield i, as_rows(columns)
-        unanswered = [
-            (waiting, at)
-            for waiting in running.values()
-            for at, is_answered in enumerate(waiting.is_answered)
-            if not is_answered
-        ]
+        unanswered = [(pending, at) for pending in running.values() for at in pending.unanswered]
         # Sums wait until nothing else is asked for: what follows from ranks may be more sums.
         urgent = [
-            (waiting, at)
-            for waiting, at in unanswered
-            if not isinstance(waiting.requests[at].request, LevelSums)
+            (pending, at)
+            for pending, at in unanswered
+            if not isinstance(pending.requests[at].request, LevelSums)
         ]
         batch = urgent or unanswered
-        answers = engine.answer([waiting.requests[at] for waiting, at in batch])
-        for (waiting, at), answer in zip(batch, answers, strict=True):
-            waiting.answers[at], waiting.is_answered[at] = answer, True
+        answers = engine.answer([pending.requests[at] for pending, at in batch])
+        for (pending, at), answer in zip(batch, answers, strict=True):
+            pending.answers[at] = answer
 
 
-class _Waiting:
-    """A run of a release that waits for answers."""
+class _PendingRun:
+    """A run of a release with its open requests, and their answers so far, by position."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._begun = run, False
         self.requests: list[ColumnRequest] = []
-        self.answers: list[Answer] = []
-        self.is_answered: list[bool] = []
+        self.answers: dict[int, Answer] = {}
+
+    @property
+    def unanswered(self) -> list[int]:
+        """The positions of requests without an answer."""
+        return [at for at in range(len(self.requests)) if at not in self.answers]
 
     def advance(self) -> Columns | None:
         """Go on once all is answered; the columns of numbers at the end."""
-        if not all(self.is_answered):
+        if self.unanswered:
             return None
+        answers = [self.answers[at] for at in range(len(self.requests))]
         try:
-            self.requests = self._run.send(self.answers if self._begun else None)  # type: ignore[arg-type]
+            self.requests = self._run.send(answers if self._begun else None)  # type: ignore[arg-type]
         except StopIteration as end:
             columns: Columns = end.value
             return columns
-        self._begun = True
-        self.answers = [[]] * len(self.requests)
-        self.is_answered = [False] * len(self.requests)
+        self._begun, self.answers = True, {}
         return None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from duffdp._engines.table import of_one_type
+from duffdp._engines.one_type import of_one_type
 from duffdp._facts import as_json
 from duffdp._optional import load
 from duffdp._pipeline.number_text import NumberFormat, as_text
@@ -33,7 +33,7 @@ _MAX_SHEET_NAME = 31
 DECIMAL_MARKS = (".", ",")
 SEPARATORS = (",", ";", "\t", "|")
 Path = str | os.PathLike[str]
-Facts = Sequence[tuple[str, str]]  # what is public about numbers, each under its name
+ListedFacts = Sequence[tuple[str, str]]  # what is public about numbers, each under its name
 
 
 class DisplayTable(NamedTuple):
@@ -88,7 +88,7 @@ class Exportable:
             for name, values in self.wide().items()
         }
 
-    def facts_listed(self) -> Facts:
+    def facts_listed(self) -> ListedFacts:
         """Public facts about the numbers, for the second sheet of a workbook."""
         return []
 
@@ -300,7 +300,7 @@ def check_csv(separator: object, decimal: object) -> None:
         )
 
 
-def csv_cell(value: object, decimal: str = ".") -> Any:
+def csv_cell(value: object, decimal: str) -> Any:
     """One cell of CSV; numbers have this decimal mark."""
     if decimal != "." and isinstance(value, float | Decimal):
         return str(as_json(value)).replace(".", decimal)

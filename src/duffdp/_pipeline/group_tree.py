@@ -99,6 +99,7 @@ class GroupEstimator:
 
     def __init__(self, tree: GroupTree, variances: Sequence[Fraction | None]) -> None:
         self.tree, self._variances = tree, variances
+        self._weights_of_path: dict[tuple[int, ...], ErrorWeights] = {}
         assert variances[0] is not None
         leaf = _Shape(0, (), variances[0], Fraction(1))
         self._shapes = [leaf]
@@ -185,14 +186,10 @@ class GroupEstimator:
             path.append(shape_of[group])
         return self._error_weights(tuple(path))
 
-    @cached_property
-    def _known_weights(self) -> dict[tuple[int, ...], ErrorWeights]:
-        return {}
-
     def _error_weights(self, path: tuple[int, ...]) -> ErrorWeights:
         """The weights for a group of this shape, below groups of these shapes."""
-        if path in self._known_weights:
-            return self._known_weights[path]
+        if path in self._weights_of_path:
+            return self._weights_of_path[path]
         # The estimate is a sum over the path: of each group its estimate from below, and of its
         # siblings theirs, with a factor that shrinks from step to step.
         factors, own_weights, sibling_weights = [Fraction(1)], list[Fraction](), list[Fraction]()
@@ -219,9 +216,9 @@ class GroupEstimator:
             for part, count in shape.below:
                 siblings = count - (part == path[step - 1])
                 self._add(weights, part, inherited + sibling_weights[step - 1], siblings)
-        known = {key: count for key, count in weights.items() if key[1] and count}
-        self._known_weights[path] = known
-        return known
+        path_weights = {key: count for key, count in weights.items() if key[1] and count}
+        self._weights_of_path[path] = path_weights
+        return path_weights
 
     def _add(
         self, weights: Counter[tuple[int, Fraction]], shape: int, factor: Fraction, count: int

@@ -15,8 +15,13 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable, as_html_card
-from duffdp._pipeline.export import Facts as ListedFacts
+from duffdp._pipeline.export import (
+    DisplayTable,
+    Exportable,
+    ListedFacts,
+    SimpleTable,
+    as_html_card,
+)
 from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import draw_distributions, draw_groups

@@ -22,8 +22,9 @@ from duffdp._engines.libraries import is_table
 from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
 from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
+from duffdp._engines.shared import share_rows, share_scans
 from duffdp._engines.sql.query import OpenSources, Query, source_name
-from duffdp._engines.table import SourceTable, share_rows, share_scans
+from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
@@ -119,27 +120,32 @@ class PreparedRelease(NamedTuple):
         if written and is_table(data):
             checked = with_keys(checked, data, written, sources).check()
         entropy_source = SYSTEM if rng is None else entropy(rng)
-        table = _source(checked, data, sources)
-        plan = checked.plan_on(table.domain)
-        if isinstance(table, SourceTable):
-            _check_cap(table, plan.unit)
-        sql = data.sql if isinstance(data, Query) else None
-        facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
+        source = _source(checked, data, sources)
+        plan = checked.plan_on(source.domain)
         reading = Reading(
             default_step=checked.has_default_step,
             default_grid=checked.has_default_grid,
         )
-        if isinstance(table, SourceTable):
+        if isinstance(source, SourceTable):
+            _check_cap(source, plan.unit)
             reading = reading._replace(
-                text=table.text_rules,
-                untested_engine=table.adapter.untested_engine,
-                records=table.file_note,
+                text=source.text_rules,
+                untested_engine=source.adapter.untested_engine,
+                records=source.file_note,
             )
-        if isinstance(table, SourceTable | ArraySource):
-            reading = reading._replace(objects=table.has_objects)
+        if isinstance(source, SourceTable | ArraySource):
+            reading = reading._replace(objects=source.has_objects)
+        sql = data.sql if isinstance(data, Query) else None
         return cls(
-            *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
-            *(driver.Account(plan.loss.epsilon), checked.selection.universe),
+            plan=plan,
+            post_process=checked.post_process(plan),
+            facts=checked.facts(plan, source.domain, entropy_source.secure, sql),
+            data=source,
+            entropy=entropy_source,
+            source=data,
+            reading=reading,
+            account=driver.Account(plan.loss.epsilon),
+            universe=checked.selection.universe,
         )
 
     def open(self) -> driver.ReleaseRun:

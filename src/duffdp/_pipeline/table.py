@@ -19,8 +19,13 @@ from duffdp._pipeline.comparison import (
 )
 from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable, WorkbookSheet
-from duffdp._pipeline.export import Facts as ListedFacts
+from duffdp._pipeline.export import (
+    DisplayTable,
+    Exportable,
+    ListedFacts,
+    SimpleTable,
+    WorkbookSheet,
+)
 from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
 from duffdp._pipeline.level_rows import GroupLevel, adds_up, rows_of_levels, tree_of
 from duffdp._pipeline.notes import notes_about

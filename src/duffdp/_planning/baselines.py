@@ -37,11 +37,11 @@ _RANK_BASELINE = "rank-exponential"
 BASELINES = (_RANK_BASELINE, *_NOISE_BASELINES)
 
 
-def baselines_of(entry: StatisticSpec) -> tuple[str, ...]:
+def baselines_of(spec: StatisticSpec) -> tuple[str, ...]:
     """The baselines that a statistic can be compared with."""
-    if entry.baselines is None:
+    if spec.baselines is None:
         return ()
-    return BASELINES if entry.baselines == "quantile" else tuple(_NOISE_BASELINES)
+    return BASELINES if spec.baselines == "quantile" else tuple(_NOISE_BASELINES)
 
 
 def check_baseline(name: str, plan: DrawPlan, delta: float | None) -> None:

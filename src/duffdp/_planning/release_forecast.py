@@ -76,10 +76,8 @@ class ReleaseForecast:
         needs them.
         """
         # Ends that follow from noise change nothing about the numbers, so they are left out.
-        entry = self._checked.spec
-        request = (
-            self._request if entry.interval_costs_epsilon else self._request.replace(interval=None)
-        )
+        costs_epsilon = self._checked.spec.interval_costs_epsilon
+        request = self._request if costs_epsilon else self._request.replace(interval=None)
         return self._forecast(request, epsilon, size, draws, points)
 
     def intervals(self, epsilon: Fraction, size: int, draws: int = 0) -> Forecast:

@@ -64,8 +64,8 @@ def _walk_bounds(steps: int, epsilon: float, walks: int, generator: np.random.Ge
 
 
 def _allowed_exceeding(walks: int, miss: float) -> int:
-    """The largest number that Bin(walks, miss) stays at or below with probability DOUBT at most,
-    minus one: with as many walks beyond it, a bound is too low for so few seeds.
+    """The largest number that Bin(walks, miss) stays at or below with probability at most
+    MAX_SEED_FAILURE, minus one: with as many walks beyond it, a bound is too low for so few seeds.
     """
     log_term, count = walks * math.log1p(-miss), 0
     total = math.exp(log_term)

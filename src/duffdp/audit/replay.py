@@ -36,14 +36,14 @@ from duffdp.audit.movement import (
     same_value,
 )
 from duffdp.domain import Ints
+from duffdp.statistics.program import Columns
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
 
-Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
 # Of one draw: what is known of its loss, epsilon, and the rows of a unit.
-Cost = tuple[LossFamily, Fraction, int]
+DrawCost = tuple[LossFamily, Fraction, int]
 
 
 class ReplayRow(NamedTuple):
@@ -467,7 +467,7 @@ class _Comparison:
         """Compare all draws; then their losses and costs."""
         if before.calls.keys() != after.calls.keys():
             self._find("the runs make different draws")
-        keys, total = list[Cost](), Fraction(0)
+        keys, total = list[DrawCost](), Fraction(0)
         if before.key_call is not None and after.key_call is not None:
             assert self._plan.finding is not None
             family, rows = before.key_call.mechanism.loss_family, self._plan.finding.unit.rows
@@ -475,7 +475,7 @@ class _Comparison:
             total = self._compare_keys(before.key_call, after.key_call)
         elif before.key_call is not after.key_call:
             self._find("keys are found in one data set alone")
-        costs: dict[int, list[Cost]] = {-1: keys}  # of a unit in each group
+        costs: dict[int, list[DrawCost]] = {-1: keys}  # of a unit in each group
         for key in sorted(before.calls.keys() & after.calls.keys()):
             for call in before.calls[key]:
                 if call.mechanism.epsilon != float(call.paid):
@@ -495,7 +495,7 @@ class _Comparison:
         if total > loss.epsilon:
             self._find("the losses add up to more than epsilon")
 
-    def _declares(self, costs: Sequence[Cost]) -> bool:
+    def _declares(self, costs: Sequence[DrawCost]) -> bool:
         """True if the parts of the declared loss hold the draws of one group: of a draw in no part
         of its family nothing is known but epsilon.
         """

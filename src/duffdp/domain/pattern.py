@@ -24,7 +24,7 @@ MAX_FALSE_KEYS = 1000  # expected keys that occur nowhere: more would be a table
 MAX_TEXT, MAX_DEPTH, MAX_NODES, MAX_STATES, MAX_WORK = 2000, 50, 20_000, 5_000, 2_000_000
 MAX_BITS = 4096  # of the number of strings
 
-_FIRST_PRINTABLE, _LAST_CHARACTER = 0x20, 0x10FFFF
+_FIRST_PRINTABLE = 0x20
 _SURROGATES = (0xD800, 0xDFFF)  # halves of a pair: no column holds them alone
 _CONTROLS = (0x7F, 0x9F)
 _SPECIAL = frozenset("()[]{}|?*+.^$\\")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 from duffdp.domain import Floats
+from duffdp.mechanisms._search import least_number
 
 SUM_CELLS = 4096  # of the size of one noise; more would narrow a bound by less than 1 %
 ROUNDING_CHANCE = 1e-13  # probability that doubles lose
@@ -40,8 +40,8 @@ def largest_sum(noise: Tails, sensitivity: int, count: int, failure_rate: float)
         return noise.tail(sensitivity, least) if least > 0 else 1.0
 
     if failure_rate < LEAST_FAILURE_RATE:
-        return count * _first(lambda size: tail(size + 1) <= failure_rate / count)
-    reach = _first(lambda size: tail(size) <= ROUNDING_CHANCE / count)
+        return count * least_number(lambda size: tail(size + 1) <= failure_rate / count)
+    reach = least_number(lambda size: tail(size) <= ROUNDING_CHANCE / count)
     cell = max(1, reach // SUM_CELLS)
     starts = [tail(cell * k - cell // 2) for k in range(1, reach // cell + 3)]
     sizes = np.maximum(-np.diff([1.0, *starts]), 0)  # the probabilities of cell 0, 1, ...
@@ -55,17 +55,6 @@ def largest_sum(noise: Tails, sensitivity: int, count: int, failure_rate: float)
     exceeded = _two_sided_tails(sizes, count)
     cells = int(np.argmax(exceeded <= allowed))  # P(more cells than this) is small enough
     return cells * cell + rounding
-
-
-def _first(condition: Callable[[int], bool]) -> int:
-    """The least size for which a condition that stays true becomes true."""
-    low, high = -1, 0
-    while not condition(high):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if condition(middle) else (middle, high)
-    return high
 
 
 def _two_sided_tails(sizes: Floats, count: int) -> Floats:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from duffdp.domain import Floats, Ints
+from duffdp.mechanisms._search import least_number
 
 CELLS = 32  # of |c|, from 0 to 1: one bound for each, in parts of 1 / CELLS
 MAX_LISTED_RADIUS = 160  # points up to this distance are looked at one by one
@@ -84,13 +85,7 @@ def _by_smoothing(noise: TwoNoises, c: int, miss: float) -> int:
     """The least whole number that |s + c d / CELLS| exceeds with at most this probability, if every
     point is spread evenly over the square around it, which moves it by up to 1 + c / CELLS.
     """
-    low, high = -1, noise.sensitivity
-    while _tail(noise, c, high) > miss:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _tail(noise, c, middle) <= miss else (middle, high)
-    return high
+    return least_number(lambda x: _tail(noise, c, x) <= miss, noise.sensitivity)
 
 
 def _tail(noise: TwoNoises, c: int, x: int) -> float:

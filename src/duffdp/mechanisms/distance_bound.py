@@ -10,6 +10,7 @@ from functools import partial
 
 from duffdp._parameters import CONFIDENCE
 from duffdp._sampling.race import RaceNoise
+from duffdp.mechanisms._search import least_number
 
 # The number of candidates (19 digits), a miss of 1e-16 and its square, with room to spare.
 DECIMAL_PRECISION = 80
@@ -106,13 +107,7 @@ def _least_distance(tail: Callable[[int], Decimal], confidence: object) -> int:
     with localcontext() as context:
         context.prec = DECIMAL_PRECISION
         miss = 1 - CONFIDENCE.read(confidence)
-        low, high = -1, 1  # the miss is exceeded at `low` and kept at `high`
-        while tail(high) > miss:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if tail(middle) <= miss else (middle, high)
-        return high
+        return least_number(lambda k: tail(k) <= miss)
 
 
 def _exp(exponent: Fraction) -> Decimal:

@@ -5,7 +5,7 @@ it, but for the width of the first stair, for which any will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from duffdp.domain import Array
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
+from duffdp.mechanisms._search import least_number
 from duffdp.mechanisms.weighted_noises import Noise
 
 
@@ -94,12 +95,14 @@ class ThresholdErrors:
         the key is released.
         """
         miss = float(1 - confidence) / 2 * (1 - 1e-9)  # doubles err by less
-        low = _first(lambda count: self._at_least(count, output, threshold) > miss, output)
-        reach = math.ceil(-math.log(miss) / self.epsilon) + 2
-        below = _first(
-            lambda count: self._at_most(count, output, threshold) <= miss, output + reach
+        low = least_number(
+            lambda count: count >= output or self._at_least(count, output, threshold) > miss, output
         )
-        return min(low, output), max(output, below - 1)
+        last = output + math.ceil(-math.log(miss) / self.epsilon) + 2
+        above = least_number(
+            lambda count: count >= last or self._at_most(count, output, threshold) <= miss, last
+        )
+        return low, max(output, above - 1)
 
     def _at_least(self, count: int, output: int, threshold: int) -> float:
         """The probability of this noisy count or a larger one, for a key that is released."""
@@ -120,17 +123,6 @@ class ThresholdErrors:
         if least > 0:
             return decay**least / (1 + decay)
         return 1 - decay ** (1 - least) / (1 + decay)
-
-
-def _first(condition: Callable[[int], bool], last: int) -> int:
-    """The first number from 0 to `last` for which a condition holds that holds from there on;
-    `last` if there is none before.
-    """
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if condition(middle) else (middle + 1, high)
-    return low
 
 
 class StaircaseErrors(Noise):
@@ -171,15 +163,8 @@ class StaircaseErrors(Noise):
         return 2 * mass * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The largest absolute noise of one number, with this confidence."""
-        low, high = 0, 1
-        while self.tail(sensitivity, high + 1) > 1 - confidence:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            is_covered = self.tail(sensitivity, middle + 1) <= 1 - confidence
-            low, high = (low, middle) if is_covered else (middle, high)
-        return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
+        """The size that the noise of one number does not exceed with this confidence."""
+        return least_number(lambda size: self.tail(sensitivity, size + 1) <= 1 - confidence)
 
     def variance(self, sensitivity: int) -> float:
         """The variance of the noise of one number, divided by the squared sensitivity."""

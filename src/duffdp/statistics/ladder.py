@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -181,7 +182,7 @@ class ReachableInterval(ABC):
         rate: Fraction,
         all_records: Callable[[], Inquiry[ReachableInterval]] | None = None,
     ) -> StepFunction:
-        """Runs for fewer than so many changes; `whole` knows the distance of all others."""
+        """Runs for fewer than so many changes; `all_records` finds all other distances."""
         levels = min(levels, self.records + 2)
         low, high = self.between(0, levels)
         first, last = int(low[-1]), int(high[-1])
@@ -198,12 +199,12 @@ class ReachableInterval(ABC):
 
     def distance_of(self, index: int) -> int:
         """The fewest changes that reach a candidate, by bisection."""
-        too_few, sufficient = -1, self.records + 1
-        while sufficient - too_few > 1:
-            k = (too_few + sufficient) // 2
+
+        def reaches(k: int) -> bool:
             low, high = self.between(k, k + 1)
-            too_few, sufficient = (too_few, k) if low[0] <= index <= high[0] else (k, sufficient)
-        return sufficient
+            return bool(low[0] <= index <= high[0])
+
+        return bisect_left(range(self.records + 1), True, key=reaches)
 
 
 def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str) -> StepFunction:

@@ -28,7 +28,7 @@ from duffdp.domain import Array, Grid, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
 from duffdp.statistics.noise_interval import around_ratio
-from duffdp.statistics.private_range import PrivateRange, range_ends
+from duffdp.statistics.private_range import Ends, PrivateRange, range_ends
 from duffdp.statistics.program import (
     NOT_DRAWN,
     DrawSpec,
@@ -55,8 +55,6 @@ ROUGH_MEAN_SHARE, MEAN_SUM_SHARE = Fraction(1, 20), Fraction(7, 10)
 CENTERS = 128  # parts of a range between two possible centers
 # Records times its epsilon, below which a rough mean costs more than it saves.
 MIN_MEAN_WEIGHT = 15
-
-Ends = tuple[int, int]
 
 
 class Mean(DistanceStatistic):
@@ -166,7 +164,7 @@ def _ends(levels: int) -> RanksNear:
 
 
 def _first(index: Ints, count: Ints, limit: int) -> Ints:
-    """The first `most` records of distinct values with counts."""
+    """The first `limit` records of distinct values with counts."""
     return np.repeat(index, np.diff(np.minimum(np.cumsum(count), limit), prepend=0))
 
 
@@ -228,7 +226,7 @@ class SoftCounts(TotalsStatistic):
     ((6, 24), 10)
     """
 
-    ends: tuple[int, int] | None = None
+    ends: Ends | None = None
     squares: bool = False
 
     def levels(self, domain: Ordered) -> Quantization:

@@ -22,7 +22,7 @@ from duffdp.statistics.statistic import TotalsStatistic
 # Division of the failure rate for the mean of a population: sampling, the noise of the mean, and
 # the noise of the number of records.
 SAMPLING_FAILURES, NOISE_FAILURES, COUNT_FAILURES = Fraction(3, 4), Fraction(3, 16), Fraction(1, 16)
-Ends = tuple[Fraction, Fraction]
+RatioInterval = tuple[Fraction, Fraction]
 Rational = int | Fraction
 
 
@@ -164,7 +164,7 @@ class RatioEnds:
             self._fewer = tilts(2 * COUNT_FAILURES * rate)[0]
             self._nats = math.log(2 / float(SAMPLING_FAILURES * rate)) * (1 + 1e-9)
 
-    def __call__(self, above: Rational, below: Rational) -> Ends | None:
+    def __call__(self, above: Rational, below: Rational) -> RatioInterval | None:
         """The ends; None where the noise is larger than promised, and leaves nothing possible."""
         ends = possible_ratios(above, below, self._tilts)
         if not self._population or ends is None:
@@ -178,7 +178,7 @@ class RatioEnds:
         return Fraction(low), 1 - Fraction(high)
 
 
-def possible_ratios(above: Rational, below: Rational, tilts: Sequence[int]) -> Ends | None:
+def possible_ratios(above: Rational, below: Rational, tilts: Sequence[int]) -> RatioInterval | None:
     """The least and the largest ratio m for which |above - m (above + below)| is at most half of
     what |s + c d| can be for c = 1 - 2 m: `tilts`, in as many parts as there are of them.
 
@@ -228,7 +228,7 @@ def _divergence(p: float, q: float) -> float:
 
 
 def _between(
-    post_process: PostProcess, ends: Callable[[PublicSet, Sequence[int]], Ends | None]
+    post_process: PostProcess, ends: Callable[[PublicSet, Sequence[int]], RatioInterval | None]
 ) -> PostProcess:
     def columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
         (value,) = post_process.columns(domain)
@@ -243,7 +243,7 @@ def _between(
 
 
 def around_value(
-    domain: PublicSet, column: OutputColumn, value: object, ends: Ends | None
+    domain: PublicSet, column: OutputColumn, value: object, ends: RatioInterval | None
 ) -> list[object]:
     """A value with both ends, moved to hold it; where nothing is possible, the value itself."""
     if ends is None:
@@ -252,7 +252,7 @@ def around_value(
     return [value, min(low, value), max(high, value)]
 
 
-def outward(domain: PublicSet, column: OutputColumn, ends: Ends) -> tuple[Any, Any]:
+def outward(domain: PublicSet, column: OutputColumn, ends: RatioInterval) -> tuple[Any, Any]:
     """Ends as they are released, rounded away from each other."""
     low, high = ends
     if isinstance(domain, Grid):

@@ -33,6 +33,8 @@ CHANCE_MARGIN_NATS = 2.0  # by which records have to outweigh chance
 RECORD_NATS_PER_WIDTH_NAT = 30.0
 NEGLIGIBLE_SCORE_NATS = 20.0  # beyond, an interval is ruled out
 
+Ends = tuple[int, int]  # the first and the last candidate of an interval
+
 
 class Width(NamedTuple):
     """Intervals of one width: `cells` of the `parts` of the range, one beginning at every part. The
@@ -70,7 +72,7 @@ _WIDTHS = tuple(
 RANGE_CANDIDATES = Grid(0, _WIDTHS[-1].end - 1, 1)
 
 
-def range_ends(candidate: int, top: int) -> tuple[int, int]:
+def range_ends(candidate: int, top: int) -> Ends:
     """The first and the last index of the interval of a candidate, or of the whole range if none
     was drawn.
     """

@@ -26,7 +26,7 @@ from duffdp.domain import Grid, Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
 from duffdp.statistics.count import Count
-from duffdp.statistics.private_range import PrivateRange, range_ends
+from duffdp.statistics.private_range import Ends, PrivateRange, range_ends
 from duffdp.statistics.program import (
     NOT_DRAWN,
     Draw,
@@ -46,7 +46,6 @@ from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import HALF, BaseStatistic, DistanceStatistic, Scope
 
-Ends = tuple[int, int]
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
 # shapes and sizes of data (`python -m benchmarks.lattice`). On finer domains it errs as much on
 # average and sometimes more; at a smaller epsilon the two are the same to half a percent.

@@ -26,6 +26,7 @@ from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
 from duffdp.domain import Ints, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
+from duffdp.statistics.private_range import Ends
 from duffdp.statistics.program import (
     DrawSpec,
     OutputColumn,
@@ -34,7 +35,6 @@ from duffdp.statistics.program import (
     ReleaseProgram,
 )
 from duffdp.statistics.quantile import (
-    Ends,
     clamped_ranks,
     end_cells,
     is_outer,

@@ -114,7 +114,7 @@ class Slope(DistanceStatistic):
         return self._steps(slopes, domain, max_level)
 
     def _near_level(self, slopes: PairSlopes, domain: Grid, target: float) -> int:
-        """The level of a candidate: at most `enough`, or about the least there is."""
+        """The level of a candidate: at most `target`, or about the least there is."""
         low, high, least = -1, domain.size, math.inf
         while high - low > 1 and slopes.balance(low) - slopes.balance(high) > _at_once(slopes):
             middle = (low + high) // 2
@@ -134,7 +134,7 @@ class Slope(DistanceStatistic):
         reach = np.maximum.accumulate(reach)
 
         def level_of(balance: Ints) -> Ints:
-            """With the sign of the balance; one more than `most` for all that is beyond."""
+            """With the sign of the balance; one more than `max_level` for all that is beyond."""
             return np.sign(balance) * np.searchsorted(reach, np.abs(balance))
 
         runs = list(_runs(slopes, domain.size, level_of))

@@ -11,7 +11,7 @@ from duffdp.domain import Grid, PublicSet
 from duffdp.errors import BoundsError
 from duffdp.statistics.count import Count
 from duffdp.statistics.noise_interval import around_number
-from duffdp.statistics.private_range import PrivateRange, range_ends
+from duffdp.statistics.private_range import Ends, PrivateRange, range_ends
 from duffdp.statistics.program import (
     NOT_DRAWN,
     DrawSpec,
@@ -26,8 +26,6 @@ from duffdp.statistics.statistic import Scope, TotalsStatistic
 
 # Shares of epsilon of a clipped sum: the number of records, the range and the sum.
 SUM_COUNT_SHARE, SUM_RANGE_SHARE = Fraction(1, 20), Fraction(1, 5)
-
-Ends = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

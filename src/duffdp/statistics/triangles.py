@@ -197,11 +197,13 @@ def strangers(graph: Graph) -> Iterator[tuple[int, int]]:
             yield i, j
 
 
-def _blocks(size_left: Any, right: Any) -> Iterator[tuple[int, int]]:
-    """Ranges of rows of `left` that meet about so many entries of `right` when multiplied."""
-    length = np.diff(right.indptr).astype(np.int64)
-    cumulative = np.concatenate([[0], np.cumsum(length[size_left.indices])])[size_left.indptr]
-    first, size = 0, size_left.shape[0]
+def _blocks(matrix: Any, factor: Any) -> Iterator[tuple[int, int]]:
+    """Ranges of rows of a sparse matrix that meet about so many entries of `factor` when
+    multiplied by it.
+    """
+    length = np.diff(factor.indptr).astype(np.int64)
+    cumulative = np.concatenate([[0], np.cumsum(length[matrix.indices])])[matrix.indptr]
+    first, size = 0, matrix.shape[0]
     while first < size:
         last = max(
             first + 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -130,12 +131,8 @@ class _Reach:
 
     def _fewest(self, is_enough: Callable[[int], bool]) -> int:
         """The fewest changes that are enough, by bisection: what is reached only grows."""
-        # All but one leave, or one joins: that reaches every candidate.
-        too_few, sufficient = -1, self.total + 1
-        while sufficient - too_few > 1:
-            k = (too_few + sufficient) // 2
-            too_few, sufficient = (too_few, k) if is_enough(k) else (k, sufficient)
-        return sufficient
+        # After one change more than there are records every candidate is reached.
+        return bisect_left(range(self.total + 1), True, key=is_enough)
 
     def _highest(self, side: int, k: int) -> int:
         """The highest candidate up to the largest trimmed mean after k changes: j leave, k - j

@@ -31,7 +31,7 @@ from duffdp.errors import BoundsError
 from duffdp.statistics.count import Count
 from duffdp.statistics.ladder import ReachableInterval
 from duffdp.statistics.mean import rough_center, soft_place, within_private_range
-from duffdp.statistics.private_range import range_ends
+from duffdp.statistics.private_range import Ends, range_ends
 from duffdp.statistics.program import (
     NOT_DRAWN,
     DrawSpec,
@@ -277,7 +277,7 @@ class Moments(TotalsStatistic):
     (TCC 2006); `docs/explanation/statistics.md`, "Variance".
     """
 
-    ends: tuple[int, int]
+    ends: Ends
 
     @property
     def levels(self) -> Quantization:
@@ -311,7 +311,7 @@ class SquaresAround(TotalsStatistic):
     drawn before and are private themselves. Not private without noise.
     """
 
-    ends: tuple[int, int]
+    ends: Ends
     center: int
 
     @property

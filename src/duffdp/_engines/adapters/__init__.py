@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from duffdp._engines.adapters.frame import MemoryFrame
 from duffdp._engines.adapters.query import QueryAdapter
+from duffdp._engines.libraries import Narwhals
 from duffdp.errors import UnsupportedData
 
 
-def memory_adapter(nw: ModuleType, frame: Any) -> MemoryFrame:
+def memory_adapter(nw: Narwhals, frame: Any) -> MemoryFrame:
     """The adapter of a frame in memory."""
     kind = frame.implementation
     if kind.is_pandas():
@@ -28,7 +28,7 @@ def memory_adapter(nw: ModuleType, frame: Any) -> MemoryFrame:
     return MemoryFrame(nw, frame)
 
 
-def query_adapter(nw: ModuleType, frame: Any) -> QueryAdapter:
+def query_adapter(nw: Narwhals, frame: Any) -> QueryAdapter:
     """The adapter of a lazy table."""
     kind, schema = frame.implementation, frame.collect_schema()
     if kind.is_duckdb():

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from duffdp._engines.adapters.frame import MemoryFrame
+from duffdp._engines.libraries import Narwhals
 from duffdp.domain import Array, Ints
 
 
 class ArrowTable(MemoryFrame):
     """A pyarrow table."""
 
-    def __init__(self, nw: ModuleType, frame: Any) -> None:
+    def __init__(self, nw: Narwhals, frame: Any) -> None:
         super().__init__(nw, nw.from_native(_without_views(frame.to_native())))
 
     def array(self, name: str) -> tuple[Array, Array | None]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.libraries import Frame, narwhals
 from duffdp._engines.queries.names import PERSON
 from duffdp.domain import Array
 
@@ -20,7 +21,7 @@ class DaskFrame(NarwhalsQuery):
     mixes_types = True
     side_by_side = False
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         native = self.native
         selected = native[list(dict.fromkeys(columns.values()))]
         first = {name: new for new, name in reversed(columns.items())}
@@ -28,11 +29,11 @@ class DaskFrame(NarwhalsQuery):
         renamed = renamed.assign(
             **{new: renamed[first[name]] for new, name in columns.items() if first[name] != new}
         )
-        rows = self.nw.from_native(renamed[list(columns)])
+        rows = self.as_frame(renamed[list(columns)])
         texts = [new for new, name in columns.items() if self.schema[name] == self.nw.Categorical]
         return rows.with_columns(self.nw.col(*texts).cast(self.nw.String)) if texts else rows
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         import dask.dataframe
         import pandas
 
@@ -41,28 +42,27 @@ class DaskFrame(NarwhalsQuery):
             name: pandas.Series(values, dtype=dtypes.get(name, "int64"))
             for name, values in columns.items()
         }
-        return self.nw.from_native(
-            dask.dataframe.from_pandas(pandas.DataFrame(literals), npartitions=1)
-        )
+        return self.as_frame(dask.dataframe.from_pandas(pandas.DataFrame(literals), npartitions=1))
 
-    def doubles(self, rows: Any, name: str) -> Any:
+    def doubles(self, rows: Frame, name: str) -> Frame:
         native = rows.to_native()
         number = native[name].map_partitions(_doubles, meta=(name, "float64"))
-        return self.nw.from_native(native.assign(**{name: number}))
+        return self.as_frame(native.assign(**{name: number}))
 
-    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
-        native, dtype = rows.to_native(), rows.collect_schema()[name]
+    def clock(self, rows: Frame, name: str, ends: tuple[int, int]) -> tuple[Frame, str]:
+        native = rows.to_native()
+        dtype: Any = rows.collect_schema()[name]
         unit = "D" if dtype == self.nw.Date else dtype.time_unit
         number = native[name].map_partitions(_numbers, meta=(name, "int64"))
         if unit == "ns":
             number, unit = number // 1000, "us"
-        return self.nw.from_native(native.assign(**{name: number})), unit
+        return self.as_frame(native.assign(**{name: number})), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+    def cap(self, rows: Frame, keys: tuple[int, ...], limit: int, *within: str) -> Frame:
         native = rows.to_native()
         by_person = native.shuffle(on=PERSON)
         capped = by_person.map_partitions(_capped, keys, limit, *within, meta=native._meta)
-        return self.nw.from_native(capped)
+        return self.as_frame(capped)
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import dask.dataframe
@@ -82,12 +82,11 @@ def _doubles(decimals: Any) -> Any:
 
 
 def _array(piece: Any) -> Array:
-    import narwhals
-
     from duffdp._engines.adapters.pandas import PandasFrame
 
-    frame = narwhals.from_native(piece.rename("x").to_frame(), eager_only=True)
-    return PandasFrame(narwhals, frame).array("x")[0]
+    nw = narwhals()
+    frame = nw.from_native(piece.rename("x").to_frame(), eager_only=True)
+    return PandasFrame(nw, frame).array("x")[0]
 
 
 def _as_series(array: Array, pattern: Any) -> Any:

@@ -13,7 +13,6 @@ from decimal import Decimal
 from functools import partial
 from itertools import count
 from threading import RLock
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from duffdp._engines.adapters.arrow_stream import batches
 from duffdp._engines.adapters.query import NarwhalsQuery
 from duffdp._engines.files.fields import FILE_ZONE
+from duffdp._engines.libraries import DataType, Frame, Narwhals
 from duffdp._engines.queries.names import COLUMN_NAME, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 from duffdp.domain import Array
 from duffdp.errors import UnsupportedData
@@ -44,7 +44,7 @@ class DuckdbRelation(NarwhalsQuery):
     caps_values = True
     _tables: list[str] = field(default_factory=list)
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         native, parts = self.frame.to_native(), []
         types = dict(zip(native.columns, native.types, strict=True))
         for new, name in columns.items():
@@ -55,9 +55,9 @@ class DuckdbRelation(NarwhalsQuery):
             if text or str(types[name]) in _NOT_PUSHED:
                 at = f"coalesce({at}, NULL)"
             parts.append(f'{at}{_LETTERS if text else ""} AS "{new}"')
-        return self.nw.from_native(native.project(", ".join(parts)))
+        return self.as_frame(native.project(", ".join(parts)))
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         native = rows.to_native()
         declared = dict(zip(native.columns, map(str, native.types), strict=True))
         types = {name: declared.get(name, "BIGINT") for name in columns}
@@ -65,16 +65,16 @@ class DuckdbRelation(NarwhalsQuery):
             f'"{name}"{_LETTERS if types[name] == "VARCHAR" else ""} AS "{name}"'
             for name in columns
         ]
-        return self.nw.from_native(self._listed(columns, types).project(", ".join(parts)))
+        return self.as_frame(self._listed(columns, types).project(", ".join(parts)))
 
-    def doubles(self, rows: Any, name: str) -> Any:
+    def doubles(self, rows: Frame, name: str) -> Frame:
         """Through text: DuckDB's own way errs in the last bit for more than 15 digits."""
         text = self.nw.col(name).cast(self.nw.String)
         return rows.with_columns(text.cast(self.nw.Float64))
 
-    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
+    def clock(self, rows: Frame, name: str, ends: tuple[int, int]) -> tuple[Frame, str]:
         native, column = rows.to_native(), f'"{name}"'
-        dtype = rows.collect_schema()[name]
+        dtype: Any = rows.collect_schema()[name]
         unit = "us"
         if dtype == self.nw.Date:
             day, unit = "DATE '1970-01-01'", "D"
@@ -89,23 +89,25 @@ class DuckdbRelation(NarwhalsQuery):
             make = "make_timestamp" if dtype.time_zone is None else "make_timestamptz"
             moments = (f"{make}(({end})::BIGINT)::{kind}" for end in ends)
             number = f"epoch_us({_between(column, *moments)})"
-        return self.nw.from_native(_replaced(native, name, number)), unit
+        return self.as_frame(_replaced(native, name, number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+    def cap(self, rows: Frame, keys: tuple[int, ...], limit: int, *within: str) -> Frame:
         native = self._with_random_order(rows, keys)
         place = f"row_number() OVER (PARTITION BY {', '.join((PERSON, *within))} ORDER BY {ORDER})"
         capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {limit}")
-        return self.nw.from_native(capped.project(f"* EXCLUDE ({COPY}, {ORDER}, {PLACE})"))
+        return self.as_frame(capped.project(f"* EXCLUDE ({COPY}, {ORDER}, {PLACE})"))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+    def cap_per_column(
+        self, rows: Frame, keys: tuple[int, ...], limit: int, names: list[str]
+    ) -> Frame:
         unchanged = [name for name in rows.collect_schema() if name not in names]
         native, listed = self._with_random_order(rows, keys), ", ".join(names)
         window = f"OVER (PARTITION BY {PERSON} ORDER BY {ORDER} ROWS UNBOUNDED PRECEDING)"
         parts = [f"CASE WHEN count({n}) {window} <= {limit} THEN {n} END AS {n}" for n in names]
         capped = native.project(", ".join([*unchanged, *parts]))
-        return self.nw.from_native(capped.filter(f"coalesce({listed}) IS NOT NULL"))
+        return self.as_frame(capped.filter(f"coalesce({listed}) IS NOT NULL"))
 
-    def _with_random_order(self, rows: Any, keys: tuple[int, ...]) -> Any:
+    def _with_random_order(self, rows: Frame, keys: tuple[int, ...]) -> Any:
         """Rows with COPY, which numbers those of a person by what is in them, and ORDER."""
         native = rows.to_native()
         columns = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
@@ -116,13 +118,13 @@ class DuckdbRelation(NarwhalsQuery):
         numbered = native.project(f"*, {copy} AS {COPY}")
         return numbered.project(f"*, hash(hash({person}, {row})) AS {ORDER}")
 
-    def stored(self, rows: Any) -> Any:
+    def stored(self, rows: Frame) -> Frame:
         """In a table of the session, which may spill to disk."""
         table = f'temp.main."duffdp people {next(_NUMBERS)}"'
         self._tables.append(table)
         with statements(rows.to_native()) as (run, source):
             run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {source}")
-            return self.nw.from_native(run(f"SELECT * FROM {table}"))
+            return self.as_frame(run(f"SELECT * FROM {table}"))
 
     def drop(self) -> None:
         from duckdb import Error
@@ -132,7 +134,7 @@ class DuckdbRelation(NarwhalsQuery):
             with suppress(Error), statements(self.frame.to_native()) as (run, _):
                 run(f"DROP TABLE IF EXISTS {self._tables.pop()}")
 
-    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+    def counts(self, rows: Frame, names: list[str], by: list[str]) -> Frame:
         """By several groupings of one query, which is quicker here than a longer table."""
         native, quoted = rows.to_native(), [f'"{name}"' for name in names]
         sets = ", ".join(f"({', '.join([*by, name])})" for name in quoted)
@@ -144,22 +146,22 @@ class DuckdbRelation(NarwhalsQuery):
             f"count(*) AS {COUNT}",
         ]
         counted = native.aggregate(", ".join(parts), f"GROUPING SETS ({sets})")
-        return self.nw.from_native(counted.filter(f"{INDEX} IS NOT NULL"))
+        return self.as_frame(counted.filter(f"{INDEX} IS NOT NULL"))
 
-    def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
+    def sample(self, rows: Frame, name: str) -> tuple[Array, float] | None:
         with statements(rows.to_native()) as (run, source):
             records = run(f'SELECT "{name}" AS {INDEX} FROM {source} USING SAMPLE 1% (system)')
-            records = np.ma.compressed(self.fetch(self.nw.from_native(records))[INDEX])
+            records = np.ma.compressed(self.fetch(self.as_frame(records))[INDEX])
         return records if records.dtype.kind in "fiu" else records.astype(np.float64), 0.01
 
-    def piece_type(self, dtype: Any) -> str | None:
+    def piece_type(self, dtype: DataType) -> str | None:
         if dtype.is_float():
             return "float64"
         if dtype.is_integer() and dtype not in (self.nw.Int128, self.nw.UInt128):
             return "uint64" if dtype == self.nw.UInt64 else "int64"
         return None
 
-    def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
+    def pieces(self, rows: Frame, types: dict[str, str]) -> Iterator[list[Array]]:
         parts = (f'"{name}"::{_PIECES[kind]}' for name, kind in types.items())
         native = rows.to_native().project(", ".join(parts))
 
@@ -169,7 +171,7 @@ class DuckdbRelation(NarwhalsQuery):
 
         return batches(native.__arrow_c_stream__(), list(types.values()), count)
 
-    def fetch(self, rows: Any) -> dict[str, Any]:
+    def fetch(self, rows: Frame) -> dict[str, Any]:
         native = rows.to_native()
         # Integers of 128 bits come back as doubles otherwise.
         parts = [
@@ -261,7 +263,7 @@ class DuckdbInput(NamedTuple):
 
 
 def duckdb_input(
-    nw: ModuleType, frame: Any, columns: Sequence[str], connect: Callable[[], DuckDBPyConnection]
+    nw: Narwhals, frame: Any, columns: Sequence[str], connect: Callable[[], DuckDBPyConnection]
 ) -> DuckdbInput | None:
     """Some columns of a frame of narwhals; None if its rows are not on this machine."""
     kind, native = frame.implementation, frame.to_native()
@@ -345,7 +347,7 @@ class CallerSession:
         return setting_value or ""
 
 
-def _can_be_read(nw: ModuleType, dtype: Any, declared: Any) -> bool:
+def _can_be_read(nw: Narwhals, dtype: Any, declared: Any) -> bool:
     """True if every value of a type can be handed to DuckDB, and none decides what others are;
     `declared` is the type in pandas.
     """

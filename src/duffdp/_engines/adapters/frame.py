@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from types import ModuleType
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
+from duffdp._engines.libraries import Narwhals
 from duffdp.domain import Array, Ints
 
 
@@ -27,7 +27,7 @@ class MemoryFrame:
         """The name of a library on which no test of every build runs."""
         return str(self.frame.implementation) if type(self) is MemoryFrame else None
 
-    def __init__(self, nw: ModuleType, frame: Any) -> None:
+    def __init__(self, nw: Narwhals, frame: Any) -> None:
         self.nw, self.frame = nw, frame
         self.schema = self.declared_types()
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from duffdp._engines.adapters.query import NarwhalsQuery, QueryAdapter
+from duffdp._engines.libraries import Frame
 from duffdp._engines.queries.names import (
     COLUMN_NAME,
     COPY,
@@ -74,7 +75,7 @@ class IbisTable(NarwhalsQuery):
         import ibis
 
         empty = self.native.filter(ibis.literal(False))
-        return type(self)(self.nw, self.nw.from_native(empty), self.schema)
+        return type(self)(self.nw, self.as_frame(empty), self.schema)
 
     @property
     def _of_this_machine(self) -> bool:
@@ -100,7 +101,7 @@ class IbisTable(NarwhalsQuery):
         """A column as it is compared byte by byte."""
         return column
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         native, converted = self._named(columns), {}
         for new in columns:
             column = native[new]
@@ -111,9 +112,9 @@ class IbisTable(NarwhalsQuery):
             elif kind.is_boolean():  # PostgreSQL makes 32 bits of it, and no others
                 column = column.cast("int32")
             converted[new] = column
-        return self.nw.from_native(native.select(**converted))
+        return self.as_frame(native.select(**converted))
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         import ibis
         import pyarrow as pa
 
@@ -133,14 +134,14 @@ class IbisTable(NarwhalsQuery):
             ]
         literals = ibis.memtable(pa.table(sent))
         typed = {name: literals[name].cast(schema.get(name, "int64")) for name in sent}
-        return self.nw.from_native(literals.select(**typed))
+        return self.as_frame(literals.select(**typed))
 
-    def doubles(self, rows: Any, name: str) -> Any:
+    def doubles(self, rows: Frame, name: str) -> Frame:
         """Through text: DuckDB's own way errs in the last bit for more than 15 digits."""
         text = self.nw.col(name).cast(self.nw.String)
         return rows.with_columns(text.cast(self.nw.Float64))
 
-    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
+    def clock(self, rows: Frame, name: str, ends: tuple[int, int]) -> tuple[Frame, str]:
         import ibis
 
         native = rows.to_native()
@@ -154,22 +155,24 @@ class IbisTable(NarwhalsQuery):
         # Before it becomes a number: an infinite one has none.
         moment = ibis.least(ibis.greatest(column, low), high)
         moment = moment.cast("timestamp") if kind.is_date() else moment
-        return self.nw.from_native(native.mutate(**{name: self._microseconds(moment)})), "us"
+        return self.as_frame(native.mutate(**{name: self._microseconds(moment)})), "us"
 
     def _microseconds(self, moment: Any) -> Any:
         """Whole microseconds from 1970 to a moment."""
         seconds, fraction = moment.epoch_seconds().cast("int64"), moment.microsecond()
         return seconds * 1_000_000 + fraction.cast("int64")
 
-    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+    def cap(self, rows: Frame, keys: tuple[int, ...], limit: int, *within: str) -> Frame:
         import ibis
 
         native, names = self._with_random_order(rows, keys)
         place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *names, COPY])
         native = native.mutate(**{PLACE: place})
-        return self.nw.from_native(native.filter(native[PLACE] < limit).select(*names, PERSON))
+        return self.as_frame(native.filter(native[PLACE] < limit).select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+    def cap_per_column(
+        self, rows: Frame, keys: tuple[int, ...], limit: int, names: list[str]
+    ) -> Frame:
         import ibis
 
         native, columns = self._with_random_order(rows, keys)
@@ -178,9 +181,9 @@ class IbisTable(NarwhalsQuery):
             name: ibis.cases((native[name].count().over(window) <= limit, native[name]))
             for name in names
         }
-        return self.nw.from_native(native.mutate(**counts).select(*columns, PERSON))
+        return self.as_frame(native.mutate(**counts).select(*columns, PERSON))
 
-    def _with_random_order(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
+    def _with_random_order(self, rows: Frame, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
         """Rows with what orders those of a person, and the names of all columns but that of
         people.
         """
@@ -206,14 +209,14 @@ class IbisTable(NarwhalsQuery):
 
         return ibis.udf.scalar.builtin(md5)
 
-    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+    def counts(self, rows: Frame, names: list[str], by: list[str]) -> Frame:
         """By two lists side by side, as texts of a longer table come back in quotes from some."""
         import ibis
 
         native = rows.to_native()
         column_name = ibis.array([ibis.literal(name) for name in names]).unnest()
         index = ibis.array([native[name] for name in names]).unnest()
-        listed = self.nw.from_native(native.select(*by, **{COLUMN_NAME: column_name, INDEX: index}))
+        listed = self.as_frame(native.select(*by, **{COLUMN_NAME: column_name, INDEX: index}))
         present = listed.filter(~self.nw.col(INDEX).is_null())
         return present.group_by(*by, COLUMN_NAME, INDEX).agg(self.nw.len().alias(COUNT))
 

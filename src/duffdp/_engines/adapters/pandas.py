@@ -5,7 +5,6 @@ one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from duffdp._engines.adapters.frame import (
     numbers_of_objects,
     positions_of_objects,
 )
+from duffdp._engines.libraries import Narwhals
 from duffdp.domain import Array, Ints
 
 _WIDE = (np.dtype(np.longdouble), np.dtype(np.clongdouble))  # numbers with more bits than doubles
@@ -25,7 +25,7 @@ class PandasFrame(MemoryFrame):
 
     mixes_types = True
 
-    def __init__(self, nw: ModuleType, frame: Any) -> None:
+    def __init__(self, nw: Narwhals, frame: Any) -> None:
         super().__init__(nw, nw.from_native(_without_views(frame.to_native())))
 
     def declared_types(self) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ class PandasFrame(MemoryFrame):
         return pandas.DataFrame(columns)
 
 
-def pandas_types(nw: ModuleType, frame: Any) -> dict[str, Any]:
+def pandas_types(nw: Narwhals, frame: Any) -> dict[str, Any]:
     """The types of columns of pandas, or of dask. Objects stay objects, even if the
     first of them look like numbers; and zones have names that narwhals does not read.
     """

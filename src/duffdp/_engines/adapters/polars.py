@@ -9,6 +9,7 @@ import numpy as np
 
 from duffdp._engines.adapters.frame import MemoryFrame, positions_of_objects
 from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.libraries import Frame
 from duffdp._engines.queries.names import COPY, ORDER, PERSON
 from duffdp.domain import Array, Ints
 
@@ -89,7 +90,7 @@ class PolarsLazy(NarwhalsQuery):
     nanoseconds = True
     divides_by_reciprocal = True
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         import polars
         from polars import selectors
 
@@ -99,26 +100,26 @@ class PolarsLazy(NarwhalsQuery):
             if self.schema[name] in (self.nw.Categorical, self.nw.Enum):
                 column = column.cast(polars.String)
             parts.append(column.alias(new))
-        return self.nw.from_native(self.native.select(*parts))
+        return self.as_frame(self.native.select(*parts))
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         import polars
 
         declared = rows.to_native().collect_schema()
         schema = {name: declared.get(name, polars.Int64) for name in columns}
-        return self.nw.from_native(polars.LazyFrame(columns, schema=schema))
+        return self.as_frame(polars.LazyFrame(columns, schema=schema))
 
-    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
+    def clock(self, rows: Frame, name: str, ends: tuple[int, int]) -> tuple[Frame, str]:
         import polars
 
-        dtype = rows.collect_schema()[name]
+        dtype: Any = rows.collect_schema()[name]
         unit = "D" if dtype == self.nw.Date else dtype.time_unit
         number = polars.col(name).to_physical().cast(polars.Int64)
         if unit == "ns":
             number, unit = number // 1000, "us"
-        return self.nw.from_native(rows.to_native().with_columns(number)), unit
+        return self.as_frame(rows.to_native().with_columns(number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+    def cap(self, rows: Frame, keys: tuple[int, ...], limit: int, *within: str) -> Frame:
         import polars
 
         native, names = self._with_random_order(rows, keys, within)
@@ -128,9 +129,11 @@ class PolarsLazy(NarwhalsQuery):
         )
         person = polars.col(PERSON)
         counts = polars.any_horizontal(person.ne_missing(person.shift(limit)), *other_groups)
-        return self.nw.from_native(native.filter(counts).select(*names, PERSON))
+        return self.as_frame(native.filter(counts).select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+    def cap_per_column(
+        self, rows: Frame, keys: tuple[int, ...], limit: int, names: list[str]
+    ) -> Frame:
         import polars
 
         native, columns = self._with_random_order(rows, keys, ())
@@ -139,9 +142,11 @@ class PolarsLazy(NarwhalsQuery):
             polars.when(presence[name].cum_sum().over(PERSON) <= limit).then(name).alias(name)
             for name in names
         )
-        return self.nw.from_native(native.with_columns(*counts).select(*columns, PERSON))
+        return self.as_frame(native.with_columns(*counts).select(*columns, PERSON))
 
-    def _with_random_order(self, rows: Any, keys: tuple[int, ...], within: tuple[str, ...]) -> Any:
+    def _with_random_order(
+        self, rows: Frame, keys: tuple[int, ...], within: tuple[str, ...]
+    ) -> Any:
         """Rows in the order that decides which of a person count, and the names of all columns but
         that of people.
         """
@@ -158,8 +163,8 @@ class PolarsLazy(NarwhalsQuery):
         native = native.with_columns(row_hash.alias(ORDER))
         return native.sort(PERSON, *within, ORDER, *names, COPY), names
 
-    def stored(self, rows: Any) -> Any:
-        return self.nw.from_native(rows.to_native().collect().lazy())
+    def stored(self, rows: Frame) -> Frame:
+        return self.as_frame(rows.to_native().collect().lazy())
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars

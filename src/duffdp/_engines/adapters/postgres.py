@@ -15,7 +15,7 @@ from duffdp._engines.adapters.ibis import IbisTable
 from duffdp._engines.addresses import SEPARATOR, read_address
 from duffdp._engines.files.fields import quote_name, quote_text
 from duffdp._engines.files.format import RowSource
-from duffdp._engines.libraries import missing_column
+from duffdp._engines.libraries import Frame, missing_column
 from duffdp._engines.queries.names import VALUE
 from duffdp._engines.sql.expressions import Kind, RowExpressions, Words
 from duffdp._engines.sql.parse import ReadQuery
@@ -52,7 +52,7 @@ class PostgresTable(IbisTable):
     def without_rows(self) -> None:
         """The tests run all queries on this one."""
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         self._value = columns.get(VALUE, "")  # that samples are of
         return super().rows(columns)
 
@@ -71,15 +71,15 @@ class PostgresTable(IbisTable):
         types = {new: native[name].type() for new, name in columns.items()}
         return query_table(native.get_backend(), query, types)
 
-    def present(self, rows: Any, name: str) -> Any:
+    def present(self, rows: Frame, name: str) -> Frame:
         native = rows.to_native()
         column, kind = native[name], native[name].type()
         if not kind.is_floating() and not kind.is_decimal():
-            return self.nw.from_native(native.filter(column.notnull()))
+            return self.as_frame(native.filter(column.notnull()))
         # nan is above all numbers, and null is not below it.
-        return self.nw.from_native(native.filter(column < _number("NaN", kind)))
+        return self.as_frame(native.filter(column < _number("NaN", kind)))
 
-    def doubles(self, rows: Any, name: str) -> Any:
+    def doubles(self, rows: Frame, name: str) -> Frame:
         import ibis
 
         native = rows.to_native()
@@ -87,9 +87,9 @@ class PostgresTable(IbisTable):
         largest, smallest = _number(_LARGEST, kind), _number(_SMALLEST, kind)
         clamped = ibis.least(ibis.greatest(column, -largest), largest)
         double = ibis.cases((column.abs() < smallest, 0.0), else_=clamped.cast("float64"))
-        return self.nw.from_native(native.mutate(**{name: double}))
+        return self.as_frame(native.mutate(**{name: double}))
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         """A list of a query's own: a temporary table keeps other processes from helping, and cannot
         be made where nothing may be written.
         """
@@ -107,12 +107,12 @@ class PostgresTable(IbisTable):
         )
         names = ", ".join(f'"{name}"' for name in columns)
         query = f"SELECT * FROM UNNEST({lists}) AS listed({names})"
-        return self.nw.from_native(server.sql(query, schema=ibis.schema(types)))
+        return self.as_frame(server.sql(query, schema=ibis.schema(types)))
 
     def queried(self, read: ReadQuery) -> Any:
         return postgres_result(read, self.native)
 
-    def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
+    def sample(self, rows: Frame, name: str) -> tuple[Array, float] | None:
         import ibis.expr.operations as ops
 
         table = self.native.op()
@@ -128,14 +128,14 @@ class PostgresTable(IbisTable):
             ((pages,),) = connection.execute(size, [exact]).fetchall()
         if not pages or pages < 4 * PAGES:  # it is no table with pages of its own, or a short one
             return None
-        block_sample = self.nw.from_native(self.native.sample(PAGES / pages, method="block"))
+        block_sample = self.as_frame(self.native.sample(PAGES / pages, method="block"))
         sampled = PostgresTable(self.nw, block_sample, self.schema)
         values = sampled.present(sampled.rows({VALUE: self._value}), VALUE)
         if self.schema[self._value] == self.nw.Decimal:
             values = sampled.doubles(values, VALUE)
         return np.array(self.fetch(values)[VALUE], dtype=np.float64), PAGES / pages
 
-    def fetch(self, rows: Any) -> dict[str, Any]:
+    def fetch(self, rows: Frame) -> dict[str, Any]:
         """By one answer. A cursor of the server, as ibis has it, would rule out that several
         processes work for it.
         """

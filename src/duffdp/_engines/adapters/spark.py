@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from duffdp._engines.adapters.query import NarwhalsQuery
-from duffdp._engines.libraries import missing_column
+from duffdp._engines.libraries import Frame, missing_column
 from duffdp._engines.queries.names import COUNT, ORDER, PERSON, PLACE
 from duffdp._engines.sql.expressions import Kind, RowExpressions, Words
 from duffdp._engines.sql.parse import ReadQuery
@@ -38,7 +38,7 @@ class SparkFrame(NarwhalsQuery):
         level = self.native.storageLevel
         return FAST_HASH_CELLS if level.useMemory or level.useDisk else self.max_result_rows
 
-    def rows(self, columns: dict[str, str]) -> Any:
+    def rows(self, columns: dict[str, str]) -> Frame:
         from pyspark.sql import functions as f
 
         native, parts = self.native, []
@@ -48,9 +48,9 @@ class SparkFrame(NarwhalsQuery):
             if getattr(native.schema[name].dataType, "collation", _BINARY) != _BINARY:
                 column = f.collate(column, _BINARY)
             parts.append(column.alias(new))
-        return self.nw.from_native(native.select(*parts))
+        return self.as_frame(native.select(*parts))
 
-    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+    def literal_frame(self, rows: Frame, columns: dict[str, list[Any]]) -> Frame:
         from pyspark.sql import functions as f
         from pyspark.sql import types as t
 
@@ -68,17 +68,17 @@ class SparkFrame(NarwhalsQuery):
             _column(name).cast(declared.get(name, t.LongType())).alias(name) for name in columns
         )
         # Spark takes such a frame for huge, and would sort all rows to join it.
-        return self.nw.from_native(f.broadcast(literals.select(*typed)))
+        return self.as_frame(f.broadcast(literals.select(*typed)))
 
-    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
+    def clock(self, rows: Frame, name: str, ends: tuple[int, int]) -> tuple[Frame, str]:
         from pyspark.sql import functions as f
 
         native, column = rows.to_native(), _column(name)
-        dtype = rows.collect_schema()[name]
+        dtype: Any = rows.collect_schema()[name]
         if dtype == self.nw.Date:
-            return self.nw.from_native(native.withColumn(name, f.unix_date(column))), "D"
+            return self.as_frame(native.withColumn(name, f.unix_date(column))), "D"
         if dtype.time_zone is not None:
-            return self.nw.from_native(native.withColumn(name, f.unix_micros(column))), "us"
+            return self.as_frame(native.withColumn(name, f.unix_micros(column))), "us"
         # Without a zone: by the calendar, since a cast would go through the zone of the session.
         low, high = ends
         days = f.unix_date(column.cast("date")).cast("bigint")
@@ -86,12 +86,12 @@ class SparkFrame(NarwhalsQuery):
         minutes = f.hour(column).cast("bigint") * 60 + f.minute(column)
         seconds = f.date_part(f.lit("SECOND"), column)
         within = minutes * 60_000_000 + (seconds * 1_000_000).cast("bigint")
-        return self.nw.from_native(native.withColumn(name, days * DAY + within)), "us"
+        return self.as_frame(native.withColumn(name, days * DAY + within)), "us"
 
     def queried(self, read: ReadQuery) -> Any:
         return spark_result(read, self.native)
 
-    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+    def cap(self, rows: Frame, keys: tuple[int, ...], limit: int, *within: str) -> Frame:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
@@ -105,9 +105,11 @@ class SparkFrame(NarwhalsQuery):
                 COUNT, f.row_number().over(window)
             )
             native = native.where(f.col(COUNT) <= limit)
-        return self.nw.from_native(native.select(*names, PERSON))
+        return self.as_frame(native.select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+    def cap_per_column(
+        self, rows: Frame, keys: tuple[int, ...], limit: int, names: list[str]
+    ) -> Frame:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
@@ -116,11 +118,9 @@ class SparkFrame(NarwhalsQuery):
         window = window.rowsBetween(Window.unboundedPreceding, Window.currentRow)
         counts = (f.when(f.count(n).over(window) <= limit, f.col(n)).alias(n) for n in names)
         unchanged = [name for name in columns if name not in names]
-        return self.nw.from_native(
-            _with_random_order(native, keys).select(*unchanged, PERSON, *counts)
-        )
+        return self.as_frame(_with_random_order(native, keys).select(*unchanged, PERSON, *counts))
 
-    def stored(self, rows: Any) -> Any:
+    def stored(self, rows: Frame) -> Frame:
         """In the memory and on the disks of the executors, by the first query that reads them. What
         an executor loses is computed again, to the same rows: their contents decide which count.
         """
@@ -152,7 +152,7 @@ class SparkFrame(NarwhalsQuery):
         )
 
 
-def _placed(rows: Any, *within: str) -> tuple[Any, list[str]]:
+def _placed(rows: Frame, *within: str) -> tuple[Any, list[str]]:
     """Rows with their PLACE among the COUNT rows of a person, in each value of the columns
     `within`, by what is in them; and the names of all columns but that of people.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp._engines.arrays.column import CHUNK, SMALL_HISTOGRAM, KeyReader, present
+from duffdp._engines.arrays.column import CHUNK, SMALL_HISTOGRAM, KeyReader, present_mask
 from duffdp._engines.arrays.ranks import count_runs
 from duffdp._engines.arrays.records import Records
 from duffdp._engines.requests import (
@@ -133,7 +133,7 @@ def _present_count(array: Array) -> int:
         return len(array)
     if array.dtype.kind == "f" and not np.isnan(array[array.argmax()]):
         return len(array)
-    return int(np.count_nonzero(present(array)))
+    return int(np.count_nonzero(present_mask(array)))
 
 
 def _cells_by_group(code: Ints, groups: int, size: int) -> GroupedCounts:
@@ -154,7 +154,7 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
     typed = array.dtype != object
     if isinstance(domain, Presence):
         is_there = (
-            present(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
+            present_mask(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
         )
         return np.where(is_there, 0, -1)
     if isinstance(domain, Fields):
@@ -167,7 +167,7 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
         if domain is not bins:
             cells = np.where(cells >= 0, INSIDE, OUTSIDE)
         index = np.full(len(array), -1, dtype=np.int64)
-        index[present(array)] = cells
+        index[present_mask(array)] = cells
         return index
     if isinstance(bins, Bins):
         return np.fromiter(map(domain.record_index, array), np.int64, len(array))

@@ -98,7 +98,7 @@ class PlainKeys(KeyReader):
         return part
 
 
-def present(array: Array) -> Array:
+def present_mask(array: Array) -> Array:
     """A mask of the records of a typed array that are present: no nan, no NaT."""
     with np.errstate(all="ignore"):
         mask: Array = array == array
@@ -156,7 +156,7 @@ class ArrayColumn:
 
     def present(self) -> Array:
         """A mask of the records that are present."""
-        return present(self.array) if self._mask is None else self._mask
+        return present_mask(self.array) if self._mask is None else self._mask
 
     @property
     def length(self) -> int:

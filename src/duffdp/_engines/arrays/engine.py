@@ -134,7 +134,8 @@ class ArrayEngine:
         unanswered = [request for _, _, request in requests]
         if self._column.length <= MAX_SORTED:
             return answer_column(self._column, unanswered)
-        # The same request about a long array may come again: its answer is remembered.
+        # The rough mean and the sums of std, variance and clipped mean have one request: their
+        # programs read a long array three times instead of four.
         new = [r for r in dict.fromkeys(unanswered) if r not in self._answers]
         self._answers |= zip(new, answer_column(self._column, new), strict=True)
         return [self._answers[request] for request in unanswered]
@@ -285,7 +286,9 @@ def answer_by_value(counts: GroupedCounts, request: Request[Answer], size: int) 
         case ValueCounts():
             return counts
         case CountsOfCounts():
-            return GroupedCounts.join(counts_of_counts(*group, size) for group in counts.split())
+            return GroupedCounts.join(
+                counts_of_counts(group_counts, size) for _, group_counts in counts.split()
+            )
         case CandidateAt(records, position):
             return [candidate_at(*group, records, position) for group in counts.split()]
         case BinCounts(starts):
@@ -297,7 +300,7 @@ def answer_by_value(counts: GroupedCounts, request: Request[Answer], size: int) 
     raise TypeError(f"numbers in order do not answer {type(request).__name__}.")
 
 
-def counts_of_counts(values: Ints, counts: Ints, size: int) -> tuple[Ints, Ints]:
+def counts_of_counts(counts: Ints, size: int) -> tuple[Ints, Ints]:
     """Numbers of records, 0 first, and how many of `size` candidates have each."""
     records, candidates = np.unique(counts, return_counts=True)
     return np.append(0, records), np.append(size - len(counts), candidates)

@@ -230,7 +230,7 @@ def split_record(text: bytes, delimiter: bytes) -> list[bytes]:
     return _unquoted(text, delimiter) or text.split(delimiter)
 
 
-def split_names(line: bytes, delimiter: bytes, encoding: str = DEFAULT_ENCODING) -> tuple[str, ...]:
+def split_names(line: bytes, delimiter: bytes, encoding: str) -> tuple[str, ...]:
     """The names of columns in a header."""
     return tuple(decode(name, encoding) for name in split_record(line, delimiter))
 

@@ -5,13 +5,12 @@ a bracket and in all, the other one counts the values inside. A search by bucket
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from duffdp._engines.arrays.column import SMALL_HISTOGRAM, sample_bracket
 from duffdp._engines.arrays.ranks import trim
+from duffdp._engines.libraries import DataType, Expression, Frame, Narwhals
 from duffdp._engines.queries.expressions import reaches_expression
 from duffdp._engines.queries.names import BELOW, COUNT, INDEX
 from duffdp._engines.queries.ranks import Target
@@ -63,8 +62,8 @@ def _count_inside(rows: QueryRows, grid: Ordered, first: int, last: int) -> Rank
 
 
 def _totals_before(
-    nw: ModuleType, grid: Ordered, rows: Any, values: Any, dtype: Any, first: int
-) -> Any:
+    nw: Narwhals, grid: Ordered, rows: Frame, values: Expression, dtype: DataType, first: int
+) -> Frame:
     """Number of rows before a candidate (BELOW) and in all (COUNT)."""
     reaches = None if first == 0 else reaches_expression(nw, values, dtype, grid, first)
     if reaches is None:  # all or none of them: no need to count

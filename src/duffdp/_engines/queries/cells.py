@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.libraries import Expression, Frame
 from duffdp._engines.queries.expressions import bin_expression, rounded_down
 from duffdp._engines.queries.names import COLUMN_NAME, COUNT, GROUP, HIGHS, INDEX, INDEXES, LOWS
 from duffdp._engines.queries.ranks import Ranges, group_counts
 from duffdp._engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp._engines.requests import GroupedCounts
-from duffdp.domain import Ints
+from duffdp.domain import Array, Ints
 from duffdp.domain.bins import Thresholds
 
 MAX_LISTED_BUCKETS = 2**12  # buckets that a query lists
@@ -65,7 +66,7 @@ def count_cells(
     return [_grouped(rows, fetched, column_names == name) for name in names]
 
 
-def _single_column(rows: QueryRows, cells: CellQuery) -> Any:
+def _single_column(rows: QueryRows, cells: CellQuery) -> Frame:
     """The rows of the column, bucketed if all count; without those outside of the range if every
     group has one.
     """
@@ -80,7 +81,7 @@ def _single_column(rows: QueryRows, cells: CellQuery) -> Any:
     )
 
 
-def _cell(rows: QueryRows, cells: CellQuery) -> Any:
+def _cell(rows: QueryRows, cells: CellQuery) -> Expression:
     """The cell of a candidate, as an expression."""
     index = rows.nw.col(INDEXES.format(cells.column))
     if cells.starts is None:
@@ -90,7 +91,7 @@ def _cell(rows: QueryRows, cells: CellQuery) -> Any:
     return bin_expression(rows.nw, index, rows.nw.Int64, edges)
 
 
-def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Any:
+def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Expression | None:
     """Expression that is true for candidates in the ranges of their group; None if all count."""
     nw, ranges = rows.nw, cells.ranges
     if ranges is None:
@@ -100,7 +101,7 @@ def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Any:
     if rows.groups == 1 and parts > 1 and len(ranges.buckets) <= MAX_LISTED_BUCKETS:
         # Looked up in a list, an index is computed once and not for each end of a range.
         return rounded_down(index, ranges.shift).is_in(ranges.buckets.tolist())
-    ends: list[tuple[Any, Any]]
+    ends: list[tuple[Expression | int, Expression | int]]
     if rows.groups == 1:
         ends = list(zip(ranges.lows[:, 0].tolist(), ranges.highs[:, 0].tolist(), strict=True))
     else:
@@ -127,7 +128,7 @@ def _limits(queries: Sequence[CellQuery], groups: Ints | None, size: int) -> Lim
     return limits
 
 
-def _grouped(rows: QueryRows, fetched: dict[str, Any], entries: Any) -> GroupedCounts:
+def _grouped(rows: QueryRows, fetched: dict[str, Any], entries: Array | slice) -> GroupedCounts:
     index, count = (whole_numbers(fetched[name])[entries] for name in (INDEX, COUNT))
     group = whole_numbers(fetched[GROUP])[entries] if GROUP in fetched else np.zeros_like(index)
     return group_counts(group, index, count, rows.groups)

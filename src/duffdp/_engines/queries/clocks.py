@@ -4,9 +4,7 @@ grid.
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
-
+from duffdp._engines.libraries import Expression, Narwhals
 from duffdp._engines.queries.expressions import clock_expression
 from duffdp.domain import Scale, zones
 from duffdp.domain.reading import DAY
@@ -21,7 +19,7 @@ def reach(grid: Scale) -> tuple[int, int]:
     return zones.reach(grid.kind, grid.whole_ends)  # days and microseconds are whole
 
 
-def microseconds(nw: ModuleType, column: Any, unit: str, ends: tuple[int, int]) -> Any:
+def microseconds(nw: Narwhals, column: Expression, unit: str, ends: tuple[int, int]) -> Expression:
     """Microseconds from whole numbers of a unit, without overflow between the two ends."""
     column, unit_length = column.cast(nw.Int64), _MICROSECONDS[unit]
     return (
@@ -31,7 +29,7 @@ def microseconds(nw: ModuleType, column: Any, unit: str, ends: tuple[int, int]) 
     )
 
 
-def ticks(nw: ModuleType, column: Any, unit: str, grid: Scale) -> Any:
+def ticks(nw: Narwhals, column: Expression, unit: str, grid: Scale) -> Expression:
     """Days for a grid of dates, microseconds for one of times; no step overflows 64 bits."""
     days, (low, high) = grid.kind == "date", reach(grid)
     if days and grid.clock is None:
@@ -44,7 +42,7 @@ def ticks(nw: ModuleType, column: Any, unit: str, grid: Scale) -> Any:
     return _floor_divided(nw, column, DAY) if days else column
 
 
-def _floor_divided(nw: ModuleType, column: Any, divisor: int) -> Any:
+def _floor_divided(nw: Narwhals, column: Expression, divisor: int) -> Expression:
     """Days, rounded down. Engines differ in the sign of a remainder, and in whether a quotient of
     whole numbers is one; so small a one comes out of doubles exactly.
     """

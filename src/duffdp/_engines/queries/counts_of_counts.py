@@ -5,11 +5,12 @@ without fetching all candidates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from duffdp._engines.arrays.engine import candidate_at
+from duffdp._engines.libraries import Frame
 from duffdp._engines.queries.expressions import rounded_down
 from duffdp._engines.queries.names import COUNT, GROUP, INDEX, INDEXES, WIDTH
 from duffdp._engines.queries.rows import QueryRows, whole_numbers
@@ -119,19 +120,19 @@ def find_candidate(
         table = CountTable(low, high, shift, *columns)
 
 
-def _by_candidate(rows: QueryRows, frame: Any, column: int, by: Sequence[str]) -> Any:
+def _by_candidate(rows: QueryRows, frame: Frame, column: int, by: Sequence[str]) -> Frame:
     index = rows.nw.col(INDEXES.format(column)).alias(INDEX)
     return frame.select(*by, index).group_by(*by, INDEX).agg(rows.nw.len().alias(COUNT))
 
 
-def _by_count(rows: QueryRows, frame: Any, shift: int, by: Sequence[str]) -> Any:
+def _by_count(rows: QueryRows, frame: Frame, shift: int, by: Sequence[str]) -> Frame:
     """Number of candidates of each bucket by their number of records."""
     bucket = rounded_down(rows.nw.col(INDEX), shift).alias(INDEX)
     frame = frame.with_columns(bucket) if shift else frame
     return frame.group_by(*by, INDEX, COUNT).agg(rows.nw.len().alias(WIDTH))
 
 
-def _fetch(rows: QueryRows, frame: Any) -> dict[str, Ints]:
+def _fetch(rows: QueryRows, frame: Frame) -> dict[str, Ints]:
     return {name: whole_numbers(values) for name, values in rows.fetch(frame).items()}
 
 

@@ -56,7 +56,8 @@ Key = tuple[int, Request[Answer], bytes]  # column, request, groups
 class QueryEngine:
     """Answers requests about the rows of one lazy table by few queries.
 
-    Coarse counts, totals and answers are remembered: the same request may come again.
+    Coarse counts, totals and answers are remembered: a program may repeat a request (as
+    `ArrayEngine`), and so may releases that share a scan.
     """
 
     rows: QueryRows
@@ -77,14 +78,11 @@ class QueryEngine:
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Answer]:
         """One answer for each request, with as few passes over the rows as possible."""
-        keys = [
-            (asked_column.column, asked_column.request, asked_column.groups.tobytes())
-            for asked_column in requests
-        ]
+        keys = [(column, request, groups.tobytes()) for column, groups, request in requests]
         new = {
-            k: asked_column
-            for k, asked_column in zip(keys, requests, strict=True)
-            if k not in self._answers
+            key: request
+            for key, request in zip(keys, requests, strict=True)
+            if key not in self._answers
         }
         self._stream(new)
         self._bracket_ranks(new)

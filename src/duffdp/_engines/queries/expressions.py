@@ -6,9 +6,9 @@ number gives. No expression overflows or fails for any number.
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
+from duffdp._engines.libraries import DataType, Expression, Narwhals
 from duffdp.domain import Digits, Ordered
 from duffdp.domain.bins import Thresholds
 from duffdp.domain.digits import DigitSteps
@@ -21,8 +21,13 @@ _TINY = 2.0**-1000
 
 
 def snap_expression(
-    nw: ModuleType, column: Any, dtype: Any, grid: Ordered, shift: int = 0, by_inverse: bool = False
-) -> Any:
+    nw: Narwhals,
+    column: Expression,
+    dtype: DataType,
+    grid: Ordered,
+    shift: int = 0,
+    by_inverse: bool = False,
+) -> Expression:
     """The index of every present number of a column, rounded down to a multiple of 2**shift.
 
     `dtype` is the type of the column: numbers, or truth values. Dates and times come as Int64, in
@@ -46,7 +51,9 @@ def snap_expression(
     return place.cast(nw.Int64)
 
 
-def reaches_expression(nw: ModuleType, column: Any, dtype: Any, grid: Ordered, index: int) -> Any:
+def reaches_expression(
+    nw: Narwhals, column: Expression, dtype: DataType, grid: Ordered, index: int
+) -> Expression | None:
     """Expression that is true where a number of a column snaps to this index (above 0) or beyond;
     None if none can.
     """
@@ -60,7 +67,9 @@ def reaches_expression(nw: ModuleType, column: Any, dtype: Any, grid: Ordered, i
     return None if edge > greatest else keys >= max(edge, least)
 
 
-def bin_expression(nw: ModuleType, column: Any, dtype: Any, thresholds: Thresholds) -> Any:
+def bin_expression(
+    nw: Narwhals, column: Expression, dtype: DataType, thresholds: Thresholds
+) -> Expression:
     """The bin of every present number or truth value of a column, -1 outside."""
     edges: list[Any]
     if is_whole(nw, dtype):
@@ -69,7 +78,7 @@ def bin_expression(nw: ModuleType, column: Any, dtype: Any, thresholds: Threshol
     else:
         column, edges = column.cast(nw.Float64), thresholds.doubles.tolist()
 
-    def bin_of(low: int, high: int) -> Any:
+    def bin_of(low: int, high: int) -> Expression:
         """For keys that reach `low` thresholds at least and `high` at most."""
         if low == high:
             return nw.lit(low - 1 if low <= thresholds.size else -1, nw.Int64)
@@ -81,11 +90,11 @@ def bin_expression(nw: ModuleType, column: Any, dtype: Any, thresholds: Threshol
     return bin_of(0, len(edges)) if edges else column.cast(nw.Int64) * 0 - 1
 
 
-def clock_expression(nw: ModuleType, column: Any, clock: Clock) -> Any:
+def clock_expression(nw: Narwhals, column: Expression, clock: Clock) -> Expression:
     """The time that clocks show at each instant of a column of whole numbers."""
     column = column.clip(clock.low, clock.high)
 
-    def offset(first: int, last: int) -> Any:
+    def offset(first: int, last: int) -> Expression:
         if first == last:
             return nw.lit(clock.offsets[first], nw.Int64)
         middle = (first + last + 1) // 2
@@ -95,24 +104,27 @@ def clock_expression(nw: ModuleType, column: Any, clock: Clock) -> Any:
     return column + offset(0, len(clock.starts) - 1)
 
 
-def rounded_down(index: Any, shift: int) -> Any:
+def rounded_down(index: Expression, shift: int) -> Expression:
     """A column of whole numbers of 0 and more, in multiples of 2**shift."""
     return index - index % 2**shift if shift else index
 
 
-def whole_rounded_down(nw: ModuleType, index: Any, shift: int, grid: Ordered) -> Any:
+def whole_rounded_down(nw: Narwhals, index: Expression, shift: int, grid: Ordered) -> Expression:
     """Round down with one use of the column, because some engines compute each use anew."""
     if shift == 0 or grid.size > EXACT_QUOTIENT:
         return rounded_down(index, shift)
-    return (index / 2**shift).floor().cast(nw.Int64) * 2**shift
+    width = 1 << shift
+    return (index / width).floor().cast(nw.Int64) * width
 
 
-def is_whole(nw: ModuleType, dtype: Any) -> bool:
+def is_whole(nw: Narwhals, dtype: DataType) -> bool:
     """True if a type holds nothing but whole numbers or truth values."""
     return bool(dtype.is_integer() or dtype == nw.Boolean)
 
 
-def _whole_index(nw: ModuleType, column: Any, dtype: Any, steps: WholeSteps) -> Any:
+def _whole_index(
+    nw: Narwhals, column: Expression, dtype: DataType, steps: WholeSteps
+) -> Expression:
     """`WholeSteps.of_array` for a column of whole numbers or truth values."""
     column, least, greatest = _as_keys(nw, column, dtype)
     if steps.fits(least, greatest):
@@ -140,7 +152,9 @@ def _whole_index(nw: ModuleType, column: Any, dtype: Any, steps: WholeSteps) -> 
     return index
 
 
-def _double_index(nw: ModuleType, key: Any, steps: DoubleSteps, by_inverse: bool) -> Any:
+def _double_index(
+    nw: Narwhals, key: Expression, steps: DoubleSteps, by_inverse: bool
+) -> Expression:
     """`DoubleSteps.of_array` for a column of Float64 without nan."""
     # By comparisons: the least and the greatest of two take some engines several times as long.
     offset = nw.when(key >= steps.start).then(key).otherwise(nw.lit(steps.start))
@@ -156,11 +170,11 @@ def _double_index(nw: ModuleType, key: Any, steps: DoubleSteps, by_inverse: bool
     return (offset / (offset * 0.0 + steps.factor if by_inverse else steps.factor) + 0.5).floor()
 
 
-def _digits_index(nw: ModuleType, key: Any, steps: DigitSteps, by_inverse: bool) -> Any:
+def _digits_index(nw: Narwhals, key: Expression, steps: DigitSteps, by_inverse: bool) -> Expression:
     """`DigitSteps.of_array` for a column of Float64 without nan."""
     magnitude = key.abs()
 
-    def decade_value(values: list[float], low: int, high: int) -> Any:
+    def decade_value(values: list[float], low: int, high: int) -> Expression:
         """The value for magnitudes that reach `low` decades at least and `high` at most."""
         if low == high:
             return nw.lit(values[low], nw.Float64)
@@ -179,7 +193,7 @@ def _digits_index(nw: ModuleType, key: Any, steps: DigitSteps, by_inverse: bool)
     return nw.when(key < 0.0).then(place * -1.0).otherwise(place) + float(steps.zero)
 
 
-def _as_keys(nw: ModuleType, column: Any, dtype: Any) -> tuple[Any, int, int]:
+def _as_keys(nw: Narwhals, column: Expression, dtype: DataType) -> tuple[Expression, int, int]:
     """A column of whole numbers in a type that can be snapped, and the range of that type."""
     if dtype == nw.UInt64:
         return column, 0, 2**64 - 1
@@ -190,13 +204,14 @@ def _as_keys(nw: ModuleType, column: Any, dtype: Any) -> tuple[Any, int, int]:
     return column.cast(nw.Int64), -(2**63), 2**63 - 1
 
 
-def _quotient(nw: ModuleType, gap: Any, step: int, limit: int) -> Any:
+def _quotient(nw: Narwhals, gap: Expression, step: int, limit: int) -> Expression:
     """A column of whole numbers of 0 and more, divided and rounded down, for results below `limit`.
 
     Engines differ in the division of whole numbers; in remainders and doubles they agree.
     """
     if limit <= _MAX_COMPARISONS:  # some engines add a step to a remainder, which must not overflow
-        return sum((gap >= step * j).cast(nw.Int64) for j in range(1, limit))
+        reached = ((gap >= step * j).cast(nw.Int64) for j in range(1, limit))
+        return cast(Expression, sum(reached))
     if limit <= EXACT_QUOTIENT:
         return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
     remainder = gap % (step * _HALF_WORD)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from duffdp._engines.adapters.query import QueryAdapter
+from duffdp._engines.libraries import Frame, Narwhals
 from duffdp._engines.people import Cap
 from duffdp._engines.queries.names import COUNT, KEY, PERSON, VALUE
+from duffdp._engines.queries.rows import cap_people, choose_groups
 from duffdp._engines.universe import (
     EPOCH_DAY,
+    FindPlace,
     KeyUniverse,
-    Place,
     counts_by_place,
     day_place,
 )
@@ -24,11 +25,11 @@ _TICKS = {"D": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}  # of a d
 
 
 def query_key_counts(
-    nw: ModuleType,
+    nw: Narwhals,
     adapter: QueryAdapter,
-    rows: Any,
+    rows: Frame,
     universe: KeyUniverse,
-    places: Sequence[Place],
+    places: Sequence[FindPlace],
     cap: Cap,
     order: tuple[int, ...],
 ) -> dict[int, int]:
@@ -43,7 +44,7 @@ def query_key_counts(
         rows = adapter.present(rows, name)
     if VALUE in schema:
         rows = rows.drop(VALUE)
-    read: list[Place] = []
+    read: list[FindPlace] = []
     for name, part, place in zip(by, universe.parts, places, strict=True):
         if isinstance(part, Pattern) and part.kind == "date" and schema[name] == nw.Date:
             # As numbers: an engine may hold days that Python does not have.
@@ -60,33 +61,16 @@ def query_key_counts(
         else:
             read.append(place)
     if PERSON in schema:
-        rows = _capped(nw, adapter, rows, by, cap, order)
+        if cap.groups is not None and cap.rows == 1:  # each group of a person is one row
+            rows = choose_groups(nw, adapter, rows, by, cap.groups, order[2:])
+        else:
+            rows = cap_people(nw, adapter, rows, by, cap, order)
     found = adapter.fetch(rows.group_by(*by).agg(nw.len().alias(COUNT)))
     keys = zip(*(found[name] for name in by), strict=True)
     return counts_by_place(universe, read, keys, found[COUNT])
 
 
-def _capped(
-    nw: ModuleType,
-    adapter: QueryAdapter,
-    rows: Any,
-    by: list[str],
-    cap: Cap,
-    order: tuple[int, ...],
-) -> Any:
-    """Of every person the rows that count, in all groups together or in each of some."""
-    if cap.groups is None:
-        return adapter.cap(rows, order[:2], cap.rows)
-    pair = [PERSON, *by]
-    memberships = rows.group_by(*pair).agg(nw.len().alias(COUNT)).select(*pair)
-    memberships = adapter.cap(memberships, order[2:], cap.groups)
-    if cap.rows == 1:  # each membership is one row
-        return memberships
-    limited = rows.join(memberships, on=pair, how="inner")
-    return adapter.cap(limited, order[:2], cap.rows, *by)
-
-
-def _text_place(adapter: QueryAdapter, place: Place) -> Place:
+def _text_place(adapter: QueryAdapter, place: FindPlace) -> FindPlace:
     def find(stored: Any) -> int | None:
         text = adapter.text_of(stored)
         return None if text is None else place(text)

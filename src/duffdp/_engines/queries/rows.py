@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from duffdp._engines.adapters.query import QueryAdapter
+from duffdp._engines.libraries import DataType, Expression, Frame, Narwhals
 from duffdp._engines.pairs import pairs_by_group
 from duffdp._engines.people import Cap
 from duffdp._engines.public_values import PublicValues
@@ -50,6 +50,7 @@ from duffdp.errors import UnsupportedData
 
 MAX_KEY_SPAN = 2**20  # from the least whole key to the largest, where groups are looked up
 
+JoinHow = Literal["inner", "left"]
 Limits = dict[str, list[int]]  # columns of numbers beside GROUP, a row for each group
 Source = TypeVar("Source")
 Result = TypeVar("Result")
@@ -92,11 +93,11 @@ class ColumnSpec(NamedTuple):
 class IndexColumn:
     """Turns the column `value` of a narwhals frame into the column `index` of candidates."""
 
-    nw: ModuleType
+    nw: Narwhals
     adapter: QueryAdapter
     value: str
     index: str
-    dtype: Any
+    dtype: DataType
     domain: PublicSet
     categories: PublicValues | None
 
@@ -116,12 +117,12 @@ class IndexColumn:
     def is_time(self) -> bool:
         return isinstance(self.dtype, self.nw.Date | self.nw.Datetime)
 
-    def without_nan(self, rows: Any) -> Any:
+    def without_nan(self, rows: Frame) -> Frame:
         """Rows with a value that is missing where it is nan."""
         value = self.nw.when(~self.missing()).then(self.nw.col(self.value))
         return rows.with_columns(value.alias(self.value))
 
-    def missing(self) -> Any:
+    def missing(self) -> Expression:
         """Expression that is true where there is no value; nan is none."""
         column = self.nw.col(self.value)
         if self.dtype.is_float() and self.adapter.holds_nan:
@@ -130,7 +131,7 @@ class IndexColumn:
             return column.is_null() | (column.cast(self.nw.String) == "NaN")
         return column.is_null()
 
-    def numbers(self, rows: Any, scale: Scale) -> tuple[Any, Any, Any]:
+    def numbers(self, rows: Frame, scale: Scale) -> tuple[Frame, Expression, DataType]:
         """Rows, and their value as an expression of numbers with its type."""
         nw, dtype, column = self.nw, self.dtype, self.nw.col(self.value)
         if self.is_time:
@@ -140,7 +141,9 @@ class IndexColumn:
             return self.adapter.doubles(rows, self.value), column, nw.Float64
         return rows, column, dtype
 
-    def between(self, rows: Any, column: Any, dtype: Any, first: int, last: int | None) -> Any:
+    def between(
+        self, rows: Frame, column: Expression, dtype: DataType, first: int, last: int | None
+    ) -> Frame:
         """Rows without those before one candidate of a grid and after another."""
         assert isinstance(self.domain, Ordered)
         nw, grid = self.nw, self.domain
@@ -150,7 +153,7 @@ class IndexColumn:
         above_last = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
         return rows if above_last is None else rows.filter(~above_last)
 
-    def snapped(self, column: Any, dtype: Any, shift: int = 0) -> Any:
+    def snapped(self, column: Expression, dtype: DataType, shift: int = 0) -> Expression:
         """The index of a number on a grid, rounded down to a multiple of 2**shift."""
         assert isinstance(self.domain, Ordered)
         reciprocal = self.adapter.divides_by_reciprocal
@@ -160,8 +163,8 @@ class IndexColumn:
         return whole_rounded_down(self.nw, index, shift, self.domain)
 
     def present_rows(
-        self, rows: Any, first: int = 0, last: int | None = None, shift: int = 0
-    ) -> Any:
+        self, rows: Frame, first: int = 0, last: int | None = None, shift: int = 0
+    ) -> Frame:
         """Of rows that have a value those in a cell of the domain, with the index rounded down to a
         multiple of 2**shift. Those outside of the candidates from `first` to `last` may be left
         out.
@@ -174,7 +177,7 @@ class IndexColumn:
             rows = self.between(rows, column, dtype, first, last)
         return rows.with_columns(self.snapped(column, dtype, shift).alias(self.index))
 
-    def all_rows(self, rows: Any) -> Any:
+    def all_rows(self, rows: Frame) -> Frame:
         """All rows with the index, which is missing where the value is, or is in no cell; the
         column PRESENT is overwritten.
         """
@@ -192,7 +195,7 @@ class IndexColumn:
         index = nw.when(present).then(nw.col(self.index))
         return rows.with_columns(index.alias(self.index))
 
-    def cells(self, rows: Any, how: str = "inner") -> Any:
+    def cells(self, rows: Frame, how: JoinHow = "inner") -> Frame:
         """Rows with the index of their cell where the domain is no grid. Those that are in none are
         left out, or with a `how` of "left" have no index.
         """
@@ -217,7 +220,7 @@ class IndexColumn:
         cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
         return rows.with_columns(cell.alias(self.index))
 
-    def _with_field(self, rows: Any, fields: Fields) -> Any:
+    def _with_field(self, rows: Frame, fields: Fields) -> Frame:
         """The cell of every row, whether it has a value or not; PRESENT may be overwritten."""
         nw, index, members = self.nw, self.nw.col(self.index), fields.members
         missing, other = (nw.lit(cell, nw.Int64) for cell in (MISSING, OTHER_VALUES))
@@ -236,7 +239,7 @@ class IndexColumn:
         cell = nw.when(nw.col(PRESENT)).then(present).otherwise(missing)
         return rows.with_columns(cell.alias(self.index))
 
-    def _with_bin(self, rows: Any, bins: Bins) -> Any:
+    def _with_bin(self, rows: Frame, bins: Bins) -> Frame:
         """The number of the bin of every row, -1 for none."""
         nw = self.nw
         rows, column, dtype = self.numbers(rows, bins)
@@ -244,7 +247,7 @@ class IndexColumn:
         index = bin_expression(nw, nw.col(self.index), dtype, bins.thresholds)
         return rows.with_columns(index.alias(self.index))
 
-    def _with_category(self, rows: Any, how: str) -> Any:
+    def _with_category(self, rows: Frame, how: JoinHow) -> Frame:
         """By a join with the public list; by a left one the index is missing for other values."""
         assert self.categories is not None
         columns = {
@@ -275,9 +278,9 @@ class QueryRows:
 
     def __init__(
         self,
-        nw: ModuleType,
+        nw: Narwhals,
         adapter: QueryAdapter,
-        rows: Any,
+        rows: Frame,
         keys: PublicValues | None,
         columns: Sequence[ColumnSpec],
         cap: Cap,
@@ -304,7 +307,9 @@ class QueryRows:
             for at, (value, column) in enumerate(zip(values, columns, strict=True))
         ]
         self._rows = rows
-        self._capped: Any = None  # rows of people that count, as candidates; pairs are none
+        self._capped: Frame | None = (
+            None  # rows of people that count, as candidates; pairs are none
+        )
         if self.has_people and SECOND_VALUE not in schema:
             single = len(columns) == 1
             # Once: every query is about the same rows of a person.
@@ -325,7 +330,7 @@ class QueryRows:
 
     def column_rows(
         self, column: int, first: int = 0, last: int | None = None, shift: int = 0
-    ) -> Any:
+    ) -> Frame:
         """The rows that count for one column: its INDEXES, and the columns of groups.
 
         Rows outside of the candidates from `first` to `last` may be left out. With a `shift` the
@@ -343,7 +348,7 @@ class QueryRows:
             rows = rows.with_columns(rounded_down(nw.col(spec.index), shift).alias(spec.index))
         return rows
 
-    def side_by_side(self, columns: Sequence[int]) -> Any:
+    def side_by_side(self, columns: Sequence[int]) -> Frame:
         """All rows with the INDEXES of some columns, missing where a row does not count for one,
         and the columns of groups. With one column, only rows that count for it.
         """
@@ -357,7 +362,7 @@ class QueryRows:
         rows = rows.select(*self.by, *map(INDEXES.format, columns))
         return rows if self.joins_keys_after_grouping else self.join_keys(rows)
 
-    def in_groups(self, rows: Any, limits: Limits | None) -> tuple[Any, list[str]]:
+    def in_groups(self, rows: Frame, limits: Limits | None) -> tuple[Frame, list[str]]:
         """Rows, and the columns of their groups. With `limits`, the rows of the groups in
         them, and the limits of each beside.
         """
@@ -368,7 +373,7 @@ class QueryRows:
             return self.join_keys(rows, limits), [GROUP]
         return rows.join(self.adapter.literal_frame(rows, limits), on=GROUP, how="inner"), [GROUP]
 
-    def fetch(self, results: Any, by: Sequence[str] = ()) -> dict[str, Any]:
+    def fetch(self, results: Frame, by: Sequence[str] = ()) -> dict[str, Any]:
         """The rows of a finished query, column by column; those that have the columns of keys get
         GROUP instead. A group that is spelled in several ways has several rows.
         """
@@ -376,7 +381,7 @@ class QueryRows:
             results = self.join_keys(results)
         return run_query(self.adapter.fetch, results)
 
-    def join_keys(self, rows: Any, limits: Limits | None = None) -> Any:
+    def join_keys(self, rows: Frame, limits: Limits | None = None) -> Frame:
         """Keep what belongs to the public keys, with the number of the group.
 
         With `limits`, keep what belongs to the groups in them, with the limits of each.
@@ -416,7 +421,7 @@ class QueryRows:
         group = None if self._keys is None else np.asarray(fetched[GROUP], dtype=np.int64)
         return pairs_by_group(x, y, group, self.groups)
 
-    def present(self) -> Any:
+    def present(self) -> Frame:
         """The rows that have a value in the only column."""
         return self._present(self._rows, [VALUE])
 
@@ -445,7 +450,7 @@ class QueryRows:
                 public = group >= 0
                 yield [values, group] if public.all() else [values[public], group[public]]
 
-    def _present(self, rows: Any, values: Sequence[str]) -> Any:
+    def _present(self, rows: Frame, values: Sequence[str]) -> Frame:
         """Rows that have a person, if people are protected, and something in the columns `values`;
         nan is nothing. There is one zero.
         """
@@ -462,25 +467,19 @@ class QueryRows:
         floats = [name for name in key_names if self._schema[name].is_float()]
         return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
-    def _capped_column(self) -> Any:
+    def _capped_column(self) -> Frame:
         """The rows of people that count for the only column."""
         (spec,) = self.columns
         rows = self._present(self._rows, [] if spec.counts_rows else [spec.value])
         rows = spec.present_rows(rows).select(spec.index, *self.by, PERSON)
         return self._cap_people(self.join_keys(rows))
 
-    def _cap_people(self, rows: Any) -> Any:
-        """Of every person the rows that count, in all groups together or in each of some."""
-        row_limit, groups = self._cap
-        if groups is None:
-            return self.adapter.cap(rows, self._order, row_limit).drop(PERSON)
-        pair = [PERSON, GROUP]
-        memberships = rows.group_by(pair).agg(self.nw.len().alias(COUNT)).select(*pair)
-        memberships = self.adapter.cap(memberships, self._order[2:], groups)
-        limited = rows.join(memberships, on=pair, how="inner")
-        return self.adapter.cap(limited, self._order[:2], row_limit, GROUP).drop(PERSON)
+    def _cap_people(self, rows: Frame) -> Frame:
+        """The rows of people that count, without their person."""
+        counted = cap_people(self.nw, self.adapter, rows, [GROUP], self._cap, self._order)
+        return counted.drop(PERSON)
 
-    def _capped_columns(self) -> Any:
+    def _capped_columns(self) -> Frame:
         """The rows of people that count for any column; an index is missing where a row does not
         count for its column.
         """
@@ -520,3 +519,35 @@ class QueryRows:
         for key, group in keys.items():
             places[key - before] = group
         return before, places
+
+
+def cap_people(
+    nw: Narwhals,
+    adapter: QueryAdapter,
+    rows: Frame,
+    by: Sequence[str],
+    cap: Cap,
+    order: tuple[int, ...],
+) -> Frame:
+    """The rows that count of each person: in all groups together, or in each of a few groups,
+    which the columns `by` identify.
+    """
+    if cap.groups is None:
+        return adapter.cap(rows, order[:2], cap.rows)
+    memberships = choose_groups(nw, adapter, rows, by, cap.groups, order[2:])
+    limited = rows.join(memberships, on=[PERSON, *by], how="inner")
+    return adapter.cap(limited, order[:2], cap.rows, *by)
+
+
+def choose_groups(
+    nw: Narwhals,
+    adapter: QueryAdapter,
+    rows: Frame,
+    by: Sequence[str],
+    limit: int,
+    order: tuple[int, ...],
+) -> Frame:
+    """A row for each group that counts of each person, however many rows they have in it."""
+    pair = [PERSON, *by]
+    memberships = rows.group_by(*pair).agg(nw.len().alias(COUNT)).select(*pair)
+    return adapter.cap(memberships, order, limit)

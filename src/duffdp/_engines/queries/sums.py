@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.libraries import Expression, Frame, Narwhals
 from duffdp._engines.queries.expressions import rounded_down
 from duffdp._engines.queries.names import (
     GROUP,
@@ -128,7 +128,7 @@ def _limits(slot: _Slot, groups: Sequence[int]) -> Limits:
     return dict(zip(slot.limits, map(list, zip(*limits, strict=True)), strict=True))
 
 
-def _level(nw: ModuleType, index: Any, quantization: Quantization, size: int) -> Any:
+def _level(nw: Narwhals, index: Expression, quantization: Quantization, size: int) -> Expression:
     """The level of a candidate of `size`, as an expression."""
     if quantization.low > 0 or quantization.high < size - 1:
         index = index.clip(quantization.low, quantization.high)
@@ -140,7 +140,7 @@ def _level(nw: ModuleType, index: Any, quantization: Quantization, size: int) ->
     return index
 
 
-def _with_own_level(nw: ModuleType, rows: Any, index: Any, level: str, slot: _Slot) -> Any:
+def _with_own_level(nw: Narwhals, rows: Frame, index: Expression, level: str, slot: _Slot) -> Frame:
     """Rows with the level of a candidate by the limits of their group."""
     low, high, start, width = map(nw.col, slot.limits)
     rows = rows.with_columns(nw.when(index > high).then(high).otherwise(index).alias(level))
@@ -153,7 +153,7 @@ def _with_own_level(nw: ModuleType, rows: Any, index: Any, level: str, slot: _Sl
     return rows.with_columns(quotient.alias(level))
 
 
-def _in_pieces(rows: QueryRows, frame: Any, name: str, bits: int) -> tuple[Any, list[str]]:
+def _in_pieces(rows: QueryRows, frame: Frame, name: str, bits: int) -> tuple[Frame, list[str]]:
     """A frame with a column of whole numbers of so many bits in pieces whose sums do not overflow,
     and the names of these; the highest keeps the name.
     """

@@ -6,7 +6,6 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
@@ -14,7 +13,7 @@ from duffdp._engines.files.fields import FILE_ZONE, quote_name
 from duffdp._engines.files.format import ReadRequest, RowSource
 from duffdp._engines.files.paths import OpenFile, format_named, open_path, rules_of, settings
 from duffdp._engines.files.text_file import TextFile
-from duffdp._engines.libraries import is_path, is_table, missing_column, narwhals
+from duffdp._engines.libraries import Narwhals, is_path, is_table, missing_column, narwhals
 from duffdp._engines.sql.checks import check_types
 from duffdp._engines.sql.parse import ReadQuery, read_query
 from duffdp._optional import load
@@ -231,7 +230,7 @@ def _open_frame(query: Query) -> _FrameResult:
     return _FrameResult(result)
 
 
-def _open_remote(query: Query, read: ReadQuery, nw: ModuleType, frame: Any) -> _FrameResult:
+def _open_remote(query: Query, read: ReadQuery, nw: Narwhals, frame: Any) -> _FrameResult:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp._engines.adapters import query_adapter
 
