@@ -335,6 +335,13 @@ PREVIEWS = [
 ]
 
 
+def test_a_preview_of_a_plan_says_how_to_check_it(call):
+    code, _, err = call("preview", "plan.toml", "--epsilon", 1)
+    assert code == 2
+    assert "takes one statistic and no plan" in err
+    assert "duffdp table PLAN --check" in err
+
+
 @pytest.mark.parametrize(("given", "told"), PREVIEWS, ids=lambda v: " ".join(map(str, v))[-60:])
 def test_previews_of_statistics(call, given, told):
     more = () if "slope" not in given else ("--group-size", "200", "--mechanism", "best")

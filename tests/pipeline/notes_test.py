@@ -111,6 +111,21 @@ def test_notes_of_a_release(people, how, release, notes):
     assert not any(note in made.to_html() for note in notes)  # what is published is the table
 
 
+@pytest.mark.parametrize(
+    ("options", "ignored"),
+    [
+        ({}, "12.5 and 1.280 and 1,280"),
+        ({"decimal": ",", "thousands": "."}, "12,5 and 1,280"),
+    ],
+)
+def test_declared_whole_numbers_say_what_they_ignore(people, options, ignored):
+    text = TextFile(people, types={"age": "integer"}, **options)
+    words = f"values that are not whole numbers are ignored, also {ignored}; declare double"
+    notes = duffdp.mean(text, **AGE).notes
+    assert any(note.startswith(words) for note in notes)
+    assert not any("numbers are read as" in note for note in notes)
+
+
 def test_dates(people):
     day = DAY | {"bounds": (dt.date(2024, 1, 1), dt.date(2024, 12, 31))}
     outside = f"{CLAMPED}; leave out dates like 9999-12-31 with where"

@@ -217,6 +217,12 @@ def _file_records(
     from duffdp.statistics.registry import check_parameter_names
 
     column = options["column"]
+    if str(options["data"]).lower().endswith(".toml"):
+        raise DuffError(
+            "preview takes one statistic and no plan, for example: duffdp preview normal --n 1000 "
+            "--bounds 0 100 --epsilon 0.5 --statistic mean. To check a plan, run: duffdp table "
+            "PLAN --check"
+        )
     if column is None and not spec.of_pairs:
         raise DuffError(
             *(

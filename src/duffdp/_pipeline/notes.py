@@ -204,8 +204,10 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
     elif reading.objects and domain.kind in (*_NUMBERS, *_TIMES):
         kind = "numbers" if domain.kind in _NUMBERS else "dates"
         yield (f"values that are not {kind} are ignored, and so is text with digits",)
-    elif reading.text is not None and _is_boolean(facts, reading.text):
+    elif reading.text is not None and _declared_kind(facts, reading.text) == "boolean":
         yield (f"values other than {BOOLEANS} are ignored",)
+    elif reading.text is not None and _declared_kind(facts, reading.text) == "integer":
+        yield (about_whole_numbers(reading.text),)
     elif reading.text is not None and domain.kind in _NUMBERS:
         yield ("values that are not numbers are ignored",)
         yield about_marks(reading.text)
@@ -245,9 +247,9 @@ def _about_step(grid: Grid) -> tuple[Part, ...]:
     return f"answers are rounded to {rounding}; for {purpose}, pass ", Argument("step", other)
 
 
-def _is_boolean(facts: Facts, rules: FieldRules) -> bool:
-    """True if the values are a column that is declared as boolean."""
-    return facts.column is not None and rules.kinds.get(facts.column) == "boolean"
+def _declared_kind(facts: Facts, rules: FieldRules) -> object:
+    """The declared kind of the column with the values; None if it has none."""
+    return None if facts.column is None else rules.kinds.get(facts.column)
 
 
 def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
@@ -326,6 +328,16 @@ def about_marks(rules: FieldRules) -> tuple[Part, ...]:
         f"numbers are read as 1280{decimal}50; 1.280{decimal}50 and 1 280{decimal}50 are ignored; ",
         *("use ", TextFileArgument("thousands", "."), " or ", TextFileArgument("thousands", " ")),
         " to read them",
+    )
+
+
+def about_whole_numbers(rules: FieldRules) -> str:
+    """What a column that is declared as integer ignores."""
+    marks = [mark for mark in ".," if mark != rules.thousands]
+    examples = [f"12{rules.decimal}5", *(f"1{mark}280" for mark in marks)]
+    return (
+        f"values that are not whole numbers are ignored, also {' and '.join(examples)}; declare "
+        "double for decimals"
     )
 
 
