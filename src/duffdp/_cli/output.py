@@ -522,7 +522,7 @@ def _covered(release: Release) -> str:
         )
     if release.confidence is None:
         return ""
-    records = "the records" if release.unit.kind != "person" else "the rows that were picked"
+    records = "the records" if release.unit.kind != "person" else "the rows chosen at random"
     subjects = {"data": records, "population": "the population they were sampled from"}
     scope = ", for each group" if release.grouped else ""
     if release.simultaneous:
