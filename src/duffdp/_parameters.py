@@ -427,7 +427,8 @@ KEYS: Parameter[Any] = Parameter(
 )
 FINDING: Parameter[Fraction | None] = Parameter(
     name="finding",
-    help="The share of epsilon for finding the keys of a pattern; a quarter by default.",
+    help="The share of epsilon for finding the keys of a pattern; a quarter by default, and "
+    "all of it for a count.",
     doc="The share of epsilon for finding the keys of a `Pattern`; the rest goes to the values. "
     "The default is a quarter. For a count it is all of epsilon, because the noisy counts that "
     "find the keys are also the values.",
@@ -553,7 +554,8 @@ INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
     help="Also release an interval with this confidence, such as 0.95. For medians, "
     "quantiles and interquartile ranges it takes half of epsilon, or 7/8 for a population; for "
-    "describe, half of the quantiles' share. For other statistics it costs nothing.",
+    "describe, half of the quantiles' share. Other statistics "
+    "that have intervals get them at no cost.",
     doc="The confidence of intervals, such as 0.95. The release then has `low` and `high`: each "
     "interval contains the target named by `covers` with at least this probability. Counts, "
     "histograms, shares, and sums and means by the default mechanism get it at no cost. For "
@@ -775,7 +777,7 @@ TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
 SQL: Parameter[Any] = Parameter(
     name="sql",
     help='A query over the data, such as "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
-    "with GROUP BY, the column that identifies the person must be one of its columns.",
+    "with GROUP BY, which must list the column that identifies the person.",
     default=None,
     convert=_anything,
     annotation="str | None",
@@ -1134,7 +1136,9 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
         "value or a `Grid`, never taken from the data.",
     ),
     _of_columns(STEP, "Distance between possible outputs, by column."),
-    _of_columns(CATEGORIES, "Public lists of possible values, by column, for modes."),
+    _of_columns(
+        CATEGORIES, "Public lists of possible values, by column, for modes and histograms."
+    ),
     BY,
     KEYS,
     OTHER,

@@ -81,7 +81,7 @@ class StepFunction:
         int64 arrays in domain order, with one entry for each run of neighboring candidates at the
         same distance: its first candidate, their number and their distance.
     unit
-        The size of one step of `distance`: 1, or a fraction for rank scores.
+        The size of one step of `distance`: 1, or a fraction for rank scores and slopes.
     rate
         A draw with weights exp(-c distance) is epsilon-private for c up to `rate * epsilon`. The
         rate is 1/2 in general, and 1 if one record moves all distances in one direction.

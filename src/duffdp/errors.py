@@ -196,7 +196,7 @@ class BoundsError(DuffError):
 
 
 class UnsupportedData(DuffError):
-    """Error of data whose type or shape the statistic cannot take.
+    """Error of data that cannot be read as requested: no such file, column, type or shape.
 
     Privacy
     -------

@@ -186,7 +186,9 @@ def test_misspelt_keys_and_values_have_words(fines, run):
     assert code == 0
     assert "every listed group gets a value, even without rows; spell keys as in the data" in err
     share = ("share", fines, "--skip-rows", 2, "-c", "Ausgang", "--values", "Verurteilt", "-e", 1)
-    assert "not listed count as others, and missing ones are ignored; spell them" in run(*share)[2]
+    assert (
+        "not listed count as others, and missing ones are ignored; spell the list" in run(*share)[2]
+    )
 
 
 def test_a_profile_names_what_is_ignored(fines, run):
@@ -212,7 +214,7 @@ def test_people_in_one_court_each(fines):
     notes = "\n".join(note.worded() for note in table_notes(table))
     assert "each person is counted in one group, chosen at random" in notes
     assert "groups_per_person=2 counts people in two, and doubles the noise" in notes
-    assert "intervals cover the rows that were picked" in notes
+    assert "intervals cover the rows chosen at random" in notes
 
 
 def table_notes(table):

@@ -176,7 +176,7 @@ def test_people_are_called_people(tmp_path):
     rows = duffdp.table(FEW, {"x": "mean"}, epsilon=1, **GIVEN)
     assert rows.display_tables()[0].header[1] == "count"
     assert any("groups_per_person=2 counts people in two" in note for note in table.notes)
-    assert any("the rows that were picked" in note for note in table.notes)
+    assert any("the rows chosen at random" in note for note in table.notes)
     assert not any("groups_per_person" in note for note in several.notes)
     named = {"names": {"count": "Patients"}, "total": True, "groups_per_person": 2}
     renamed = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **named, **GIVEN)
@@ -186,7 +186,7 @@ def test_people_are_called_people(tmp_path):
     assert "A person counts in up to 2 groups, so “all” counts people more than once" in page
     alone = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", bounds=GIVEN["bounds"])
     assert alone.display_tables()[0].header[0] == "people"
-    assert not any("picked" in note for note in rows.notes)
+    assert not any("chosen" in note for note in rows.notes)
 
 
 def test_habits_of_other_libraries(tmp_path, call):

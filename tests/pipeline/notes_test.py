@@ -28,10 +28,10 @@ COMMA = (
 BOTH = "numbers are read as 1280,50 and 1.280,50"
 STEP = "answers are rounded to whole numbers; for decimals, pass step=0.1"
 TABLE_STEP = STEP.replace("step=0.1", 'step={"age": 0.1}')
-LISTED = "values that are not listed are ignored; spell them as in the data"
+LISTED = "values that are not listed are ignored; spell the list as in the data"
 MEMBERS = (
-    "values that are not listed count as others, and missing ones are ignored; spell them as in "
-    "the data"
+    "values that are not listed count as others, and missing ones are ignored; spell the list as "
+    "in the data"
 )
 DATES = (
     "values that are not dates are ignored; dates are read as {}; use "
@@ -42,7 +42,7 @@ RECORDS = (
     "ignored"
 )
 CLAMPED = "values beyond a bound count as that bound"
-BINNED = "values beyond the bins count in the nearest bin"
+BINNED = "values beyond the bins are ignored"
 OUTSIDE = f"{CLAMPED}; leave out codes like 99 with where"
 
 

@@ -210,6 +210,29 @@ def test_too_few_rows_are_called_so():
     assert (empty.rows, empty.columns["x"].quartiles, empty.bounds) == (0, None, {})
 
 
+def test_printed_shares_do_not_repeat_others(tmp_path, call):
+    """No "unreadable 100%" for text, and no listed share twice; the numbers are in `to_dict`."""
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["ward,age,note", *["a,2,?", "b,x,?", "c,4,7"] * 40]))
+    look = duffdp.profile(path, epsilon=SURE, by="ward", keys=["a", "b"])
+    table = look.display_tables()[0]
+    places = [table.header.index(name) for name in ("readable", "unreadable", "missing")]
+    assert [[row[i] for i in places] for row in table.rows] == [
+        ["", "", "0%"],  # 67% are listed
+        ["67%", "33%", "0%"],
+        ["33%", "67%", "0%"],
+    ]
+    assert look.columns["ward"].readable == pytest.approx(2 / 3, abs=0.01)
+    plain = duffdp.profile(path, epsilon=SURE, columns=["ward", "age"])
+    assert plain.display_tables()[0].rows[0][: len(places) + 3] == [
+        *("ward", "text", "text", "", "", "0%")
+    ]
+    assert plain.to_dict()["columns"]["ward"]["unreadable"] == pytest.approx(1, abs=0.01)
+    _, out, _ = call("profile", path, "-e", SURE, "--columns", "age")
+    assert "check --decimal, --thousands and --date-format" in out
+    assert "check decimal, thousands and date_format" in plain.remarks[0]
+
+
 def test_it_prints_and_is_exported(tmp_path, call):
     frame = pl.DataFrame({"age": [30] * 50, "sex": ["f"] * 50})
     look = duffdp.profile(frame, epsilon=SURE)

@@ -537,8 +537,8 @@ class Unread:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"statistic": "triangles"}, "depends on a whole graph.*rng=1"),
-        ({"statistic": "stars"}, "depends on a whole graph"),
+        ({"statistic": "triangles"}, "depends on the whole graph.*rng=1"),
+        ({"statistic": "stars"}, "depends on the whole graph"),
         ({"statistic": "trimmed_mean"}, "trimmed_mean needs trim"),
         ({"statistic": "trimmed_mean", "trim": 0.7}, "trim must"),
         ({"statistic": "top", "k": 0}, "k must"),
@@ -554,7 +554,10 @@ class Unread:
             {"mechanisms": ["smooth-laplace"], "delta": 0.1, "contributions": 2},
             "delta cannot be divided",
         ),
-        ({"statistic": "iqr", "mechanisms": ["laplace"]}, "mechanism must be one of best, duff,"),
+        (
+            {"statistic": "iqr", "mechanisms": ["laplace"]},
+            "'laplace' is not a mechanism of iqr. Use one of best, duff",
+        ),
         ({"group_size": 0}, "group_size must be"),
         ({"group_size": 2.5}, "group_size must be"),
         ({"draws": 0}, "draws must be"),

@@ -159,7 +159,7 @@ def test_dates_and_categories():
         ({"statistic": "maximum"}, "It depends on a single record"),
         (
             {"statistic": "sum", "mechanisms": ["duff"]},
-            "mechanism must be one of best, clipped, laplace",
+            "Use one of best, clipped, laplace",
         ),
         (
             {
@@ -169,8 +169,8 @@ def test_dates_and_categories():
             },
             "have no sum",
         ),
-        ({"mechanisms": ["gauss"]}, "mechanism must be one of"),
-        ({"mechanisms": ["smooth-laplace"]}, "delta must be"),
+        ({"mechanisms": ["gauss"]}, "'gauss' is not a mechanism of median"),
+        ({"mechanisms": ["smooth-laplace"]}, "'smooth-laplace' needs delta"),
         ({"mechanisms": ["rank-exponential"], "statistic": "mean"}, "medians and quantiles"),
         ({"q": 0.3}, "q is only valid for"),
         ({"statistic": "quantile"}, "quantile needs q"),

@@ -147,7 +147,7 @@ SENTENCES = {
     ),
     # how wrong it can be
     "interval of picked rows": (
-        "the exact answer for the rows that were picked is in the interval",
+        "the exact answer for the rows chosen at random is in the interval",
         lambda: median(interval=0.9, **PERSON),
         lambda: median(interval=0.9),
     ),

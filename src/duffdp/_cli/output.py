@@ -377,12 +377,15 @@ class ProfileOutput(WideOutput["Profile"]):
 
     def write_numbers(self, result: Profile, out: Path | None) -> None:
         """Write the table; as text with its remarks."""
+        from duffdp._cli.dialects import COMMAND_LINE
+
+        text = result.worded_text(COMMAND_LINE)
         if self.destination.format != "table":
             super().write_numbers(result, out)
         elif out is None:
-            say(result.to_text())
+            say(text)
         else:
-            out.write_text(f"{result.to_text()}\n", encoding="utf-8")
+            out.write_text(f"{text}\n", encoding="utf-8")
 
     def write_report(self, result: Profile, report: Path) -> None:
         """Write the page about the profile."""
@@ -519,7 +522,7 @@ def _covered(release: Release) -> str:
         )
     if release.confidence is None:
         return ""
-    records = "the records" if release.unit.kind != "person" else "the rows that were picked"
+    records = "the records" if release.unit.kind != "person" else "the rows chosen at random"
     subjects = {"data": records, "population": "the population they were sampled from"}
     scope = ", for each group" if release.grouped else ""
     if release.simultaneous:

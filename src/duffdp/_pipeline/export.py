@@ -215,7 +215,8 @@ class SimpleTable(Exportable):
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<{visible(self._caption)}: {', '.join(map(visible, self._columns))}>"
+        caption = visible(self._caption.removesuffix("."))
+        return f"<{caption}: {', '.join(map(visible, self._columns))}>"
 
 
 def aligned_columns(lines: Sequence[Sequence[str]], text_columns: int) -> list[str]:

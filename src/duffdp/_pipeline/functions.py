@@ -210,9 +210,9 @@ def mean(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a number between the bounds; with `by` a frame of keys and values. It is a
-        multiple of the step if you pass a `step`, for dates, and with the mechanisms "distance" and
-        "duff".
+        `value` is a number between the bounds; with `by` a frame of keys and values. It is
+        the lower bound plus a multiple of the step if you pass a `step`, for dates, and with the
+        mechanisms "distance" and "duff".
 
     Privacy
     -------

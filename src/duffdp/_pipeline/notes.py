@@ -144,14 +144,14 @@ def _about_people(listed: list[tuple[Facts, Reading | None]]) -> Iterable[tuple[
     covers = {facts.interval.covers for facts, _ in listed if facts.interval is not None}
     if units and "data" in covers:
         yield (
-            f"intervals cover the rows that were picked, {rows_of_people(units)}; the answer for "
+            f"intervals cover the rows chosen at random, {rows_of_people(units)}; the answer for "
             "all rows may be outside",
         )
     elif of_values := [
         facts.unit for facts in people if facts.column is not None and not _adds_up_people(facts)
     ]:
         yield (
-            f"answers are for the rows that were picked, {rows_of_people(of_values)}; for all "
+            f"answers are for the rows chosen at random, {rows_of_people(of_values)}; for all "
             "rows, a sum may be far larger and other answers may differ",
         )
 
@@ -170,8 +170,8 @@ def _about_conditions(listed: list[tuple[Facts, Reading | None]]) -> Iterable[tu
             continue
         yield (
             Argument("where"),
-            ": a missing or unreadable value satisfies no comparison; text counts as spelled, "
-            "NA too",
+            ": a missing or unreadable value satisfies no comparison; text is compared as spelled, "
+            "also NA",
         )
         kinds = {reading.text.kinds.get(name) for name in read_condition(facts.where).columns}
         if kinds & {"integer", "float"}:
@@ -195,11 +195,11 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
         yield ("rows that are not pairs of whole numbers are ignored",)
         return
     if isinstance(domain, Categories):
-        yield ("values that are not listed are ignored; spell them as in the data",)
+        yield ("values that are not listed are ignored; spell the list as in the data",)
     elif isinstance(domain, Membership) and isinstance(domain.members, Categories):
         yield (
-            "values that are not listed count as others, and missing ones are ignored; spell them "
-            "as in the data",
+            "values that are not listed count as others, and missing ones are ignored; spell the "
+            "list as in the data",
         )
     elif reading.objects and domain.kind in (*_NUMBERS, *_TIMES):
         kind = "numbers" if domain.kind in _NUMBERS else "dates"
@@ -217,7 +217,7 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
     if reading.text is not None and isinstance(domain, Grid | Bins) and facts.column is not None:
         outside = "values beyond a bound count as that bound"
         if isinstance(domain, Bins):
-            outside = "values beyond the bins count in the nearest bin"
+            outside = "values beyond the bins are ignored"
         code = "dates like 9999-12-31" if domain.kind in _TIMES else "codes like 99"
         yield f"{outside}; leave out {code} with ", Argument("where")
     if reading.default_step and isinstance(domain, Grid) and not isinstance(domain, Digits):

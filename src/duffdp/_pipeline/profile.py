@@ -25,6 +25,7 @@ from duffdp._privacy import PrivacyUnit
 from duffdp._text import visible
 from duffdp.domain import Ints
 from duffdp.domain.cells import MISSING, OTHER_VALUES
+from duffdp.errors import PYTHON, Argument, Dialect, Part, word
 
 Kind = Literal["number", "date", "text"]
 
@@ -79,8 +80,10 @@ class ColumnProfile:
     kind
         The kind of most fields: "number", "date" or "text".
     readable, unreadable, missing
-        The shares of fields that can be read as this kind or as a listed key, of fields that
-        cannot, and of empty fields.
+        The shares of fields that can be read, of fields that cannot, and of empty fields. Fields of
+        this kind are readable; with listed keys, fields that are listed. In a text column of a text
+        file, numbers and dates are. Tables for readers leave out shares that repeat `kind` or
+        `listed`.
     inside, listed
         The share within the bounds, and the share among the keys, where the caller passed them.
     quartiles
@@ -116,6 +119,12 @@ class ColumnProfile:
     listed: float | None = None
     quartiles: tuple[Any, Any, Any] | None = None
     bounds: tuple[Any, Any] | None = None
+
+    @property
+    def repeats_shares(self) -> bool:
+        """True if the readable share is that of listed fields, or all or none of a text column."""
+        whole = self.readable == 0 or self.unreadable == 0
+        return self.kind == "text" and (self.listed is not None or whole)
 
     @classmethod
     def of(
@@ -301,13 +310,17 @@ class Profile(Exportable):
 
     @property
     def remarks(self) -> list[str]:
-        return list(self._remarks())
+        return self.worded_remarks(PYTHON)
 
-    def _remarks(self) -> Iterator[str]:
+    def worded_remarks(self, dialect: Dialect) -> list[str]:
+        """The remarks in the words of one place."""
+        return [word(parts, dialect) for parts in self._remarks()]
+
+    def _remarks(self) -> Iterator[tuple[Part, ...]]:
         if self.share_error > MAX_MARGIN:
             yield (
                 f"too few rows for epsilon {self.epsilon:g} and {len(self.columns)} columns: "
-                "shares may be off by a quarter or more. Pass fewer columns or a larger epsilon."
+                "shares may be off by a quarter or more. Pass fewer columns or a larger epsilon.",
             )
             return
         least = REMARK_NATS / self._row_epsilon / max(self.rows, 1)
@@ -316,27 +329,30 @@ class Profile(Exportable):
             if one.listed is not None and one.unreadable > least:
                 yield (
                     f"{name}: about {ignored} of the fields are not among the keys, so their rows "
-                    "are in no group"
+                    "are in no group",
                 )
             elif one.listed is None and one.unreadable > least and one.kind != "text":
-                hint = "; check decimal, thousands and date_format" if self.reading else ""
+                hint = (
+                    *("; check ", Argument("decimal"), ", ", Argument("thousands"), " and "),
+                    Argument("date_format"),
+                )
                 yield (
                     f"{name}: about {ignored} of the fields are not {one.kind}s, so statistics "
-                    f"ignore them{hint}"
+                    "ignore them",
+                    *(hint if self.reading else ()),
                 )
             elif one.kind == "text" and one.unreadable > least and one.readable > 3 * least:
                 yield (
                     f"{name}: about {_percent(one.readable)} of the fields can be read as numbers "
-                    "or dates; statistics ignore the others"
+                    "or dates; statistics ignore the others",
                 )
             if one.inside is not None and outside > 2 * least:
                 yield (
                     f"{name}: about {_percent(outside)} of the fields are outside of the bounds, "
-                    "and "
-                    "count as the nearest bound"
+                    "and count as the nearest bound",
                 )
             if one.kind != "text" and one.quartiles is None:
-                yield f"{name}: too few records for quartiles at this epsilon"
+                yield (f"{name}: too few records for quartiles at this epsilon",)
 
     @property
     def notes(self) -> list[str]:
@@ -363,10 +379,18 @@ class Profile(Exportable):
         }
 
     def display_tables(self) -> list[DisplayTable]:
-        """The table for readers: shares in percent, without columns that were not requested."""
+        """The table for readers: shares in percent, without columns that were not requested and
+        shares that repeat others.
+        """
         header, texts = [], []
         shown: dict[str, Callable[[Any], str]] = dict.fromkeys(_SHARES, _percent)
+        repeats = [one.repeats_shares for one in self.columns.values()]
         for name, values in self.wide().items():
+            if name in ("readable", "unreadable"):
+                values = [
+                    None if repeated else value
+                    for repeated, value in zip(repeats, values, strict=True)
+                ]
             if any(value is not None for value in values):
                 header.append(name)
                 texts.append([shown.get(name, as_text)(value) for value in values])
@@ -408,6 +432,10 @@ class Profile(Exportable):
 
     def to_text(self) -> str:
         """The table with its caption and remarks, as text."""
+        return self.worded_text(PYTHON)
+
+    def worded_text(self, dialect: Dialect) -> str:
+        """The text, with remarks in the words of one place."""
         (table,) = self.display_tables()
         lines = [list(map(visible, line)) for line in (table.header, *table.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -415,7 +443,7 @@ class Profile(Exportable):
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         ]
-        return "\n".join([*texts, table.caption, *map(visible, self.remarks)])
+        return "\n".join([*texts, table.caption, *map(visible, self.worded_remarks(dialect))])
 
     def __str__(self) -> str:
         """The text, and how fields were read."""

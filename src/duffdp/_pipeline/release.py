@@ -214,8 +214,8 @@ class Release(Exportable):
     def too_few(self, parts: Sequence[int] | None = None) -> list[bool]:
         """For each group, True if it has too few records for a useful value.
 
-        Its values are withheld, or all its intervals (or those of `parts`) are nearly the whole
-        public range.
+        Its values are withheld, or all its intervals are nearly the whole public range. `parts` are
+        the positions of the numbers to look at; by default all numbers of the release.
         """
         hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:

@@ -35,6 +35,7 @@ _NOISE_BASELINES: dict[str, Callable[[Any, float | None], Any]] = {
 }
 _RANK_BASELINE = "rank-exponential"
 BASELINES = (_RANK_BASELINE, *_NOISE_BASELINES)
+_WITH_DELTA = ("smooth-laplace", "smooth-laplace-log-normal")
 
 
 def baselines_of(spec: StatisticSpec) -> tuple[str, ...]:
@@ -51,6 +52,11 @@ def check_baseline(name: str, plan: DrawPlan, delta: float | None) -> None:
             f"{name!r} is a baseline and has no interval. Pass ",
             Argument("interval", None),
             ", or the mechanisms of releases alone.",
+        )
+    if delta is None and name in _WITH_DELTA:
+        raise DuffError(
+            f"{name!r} needs ",
+            *(Argument("delta"), ". Pass for example ", Argument("delta", 1e-6), "."),
         )
     if delta is not None and plan.unit.contributions != 1:
         raise DuffError(

@@ -52,7 +52,7 @@ def _rows(checked: CheckedRequest, size: int, shape: str, draws: int) -> list[tu
     name, epsilon = checked.title, float(request[EPSILON])
     try:
         result = _preview_release(request, size, shape, draws)
-    except DuffError as error:  # no shape stands for texts, dates and graphs
+    except DuffError as error:  # texts, dates and graphs have no shape
         return [(name, None, epsilon, None, None, None, str(error))]
     rows = []
     for output in result.outputs:

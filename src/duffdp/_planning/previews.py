@@ -446,8 +446,7 @@ class PreviewRequest:
                 mechanism in BASELINES and entry.baselines is not None
             )
             raise DuffError(
-                Argument("mechanism"),
-                f" must be one of {names}, got {mechanism!r}."
+                f"{mechanism!r} is not a mechanism of {entry.name}. Use one of {names}."
                 f"{did_you_mean(mechanism, (*entry.choices, *baselines_of(entry)))}{ranked}",
             )
         is_baseline = mechanism not in entry.choices
@@ -509,8 +508,8 @@ class PreviewRequest:
             )
             if not isinstance(grid, Grid) or grid.timed or domain.kind in ("date", "datetime"):
                 raise BoundsError(
-                    f"a named distribution needs numbers as bounds, got {self._bounds!r}. Pass "
-                    "records instead."
+                    "a named distribution needs numbers as bounds, got dates or times. For these, "
+                    "preview public records."
                 )
             low, span = float(grid.lower), float(grid.upper) - float(grid.lower)
         if sample.half_between is not None:
@@ -554,7 +553,7 @@ def plannable(statistic: object) -> StatisticSpec:
     spec = statistic_spec(statistic)
     if not spec.can_be_planned:
         names = ", ".join(other.name for other in REGISTRY.values() if other.can_be_planned)
-        graph = "depends on a whole graph, for which no number of records and no shape stands"
+        graph = "depends on the whole graph, and not on a number of records and their distribution"
         reason = graph if spec.of_graphs else "is not that of a number"
         raise DuffError(
             f"the error of {spec.name} {reason}. Release public or synthetic data with rng=1 "

@@ -265,16 +265,18 @@ def profile(
     -------
     Every column gets an equal part of epsilon, so fewer columns give better answers. Quartiles of
     few records are estimated from the noisy counts of the histogram, on the assumption that values
-    form a few hills. With many records, quartiles are drawn on three significant digits. The
-    profile says when there are too few records for the epsilon.
+    form a few hills. With many records, quartiles are drawn on three significant digits. A
+    remark of the profile shows when there are too few records for the epsilon.
 
-    Thirteen tables of 15 columns and 1,000 people were profiled 40 times each, at epsilon 1. The
-    constants of the estimate were chosen with ten of them. All 45 quartiles were within a factor of
-    2 in 39 or 40 profiles of nine of the ten tables, in 35 for log-normal columns with sigma 1.5,
-    and in 40 for 15 other distributions, which chose nothing. Quartiles near 0 and columns over
-    many powers of ten are harder: it was 22 profiles for real columns, and 4 for made-up columns of
-    this kind (37 and 25 at epsilon 2). If the quartiles were known and only a noisy count moved
-    their ranks, it would be 40 and 31. (`python -m benchmarks.profile`)
+    `python -m benchmarks.profile` profiled thirteen tables of 15 columns and 1,000 people, 40 times
+    each at epsilon 1. A profile was a success if all 45 quartiles were within a factor of 2.
+
+    - Ten tables with which the estimate was tuned: 39 or 40 successes for nine of them, and 35 for
+      log-normal columns with sigma 1.5.
+    - A table of 15 other distributions, which were not used to tune the estimate: 40.
+    - A table of real columns with quartiles near 0 or values over many powers of ten: 22, and 37 at
+      epsilon 2.
+    - A table of made-up columns of this kind: 4, and 25 at epsilon 2.
 
     Runtime
     -------

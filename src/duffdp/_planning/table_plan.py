@@ -671,7 +671,10 @@ def _drawn_releases(
         for cell in requested_cells:
             spec = statistic_spec(cell.words["statistic"])
             if spec.of_pairs or spec.of_graphs:
-                raise DuffError(f"{cell.name}: {spec.name} is not a statistic of one column.")
+                raise DuffError(
+                    f"{cell.name}: {spec.name} is not a statistic of one column. Release it "
+                    "separately."
+                )
             if spec.shape == "distribution":
                 raise DuffError(
                     f"{cell.name}: a distribution does not fit into a table. Pass quantiles, or "

@@ -133,7 +133,7 @@ class ProfileJob(ReleaseJob):
         ledger = form_budget(self.form, folder, create=True).ledger
         assert ledger is not None
         profile = plan.make(prepared, ledger.call(self.call_id))
-        self.tables, self.remarks = profile.display_tables(), profile.remarks
+        self.tables, self.remarks = profile.display_tables(), profile.worded_remarks(FORM)
         source = f"proposed by a profile that was released for epsilon {profile.epsilon:g}"
         self.with_bounds = self.form.with_bounds(profile.bounds, source).fields()
         self.files = _profile_files(profile, self.form)

@@ -76,7 +76,8 @@ class EngineCheckRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EngineCheck:
-    """Result of `check_engine`: a verdict on every question. It prints as a table.
+    """Result of `check_engine`: a verdict on every question. It prints as a summary, and a
+    line for each question that is not exact.
 
     Attributes
     ----------
@@ -187,7 +188,7 @@ def check_engine(engine: object) -> EngineCheck:
     Returns
     -------
     EngineCheck
-        `.ok` is True if no answer was wrong. It prints as a table and can be kept by `.to_dict()`.
+        `.ok` is True if no answer was wrong. It can be stored with `.to_dict()`.
 
     Raises
     ------

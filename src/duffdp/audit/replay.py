@@ -71,8 +71,8 @@ class Replay:
     ----------
     rows
         A row for every draw: its release, statistic and mechanism, its epsilon, and two maxima over
-        the groups. These are the movement, by how much the mechanism's input (the evidence) differs
-        between the runs, and the privacy loss.
+        the groups. The first, the movement, is the difference between the mechanism's inputs (the
+        evidence) in the two runs. The second is the privacy loss.
     findings
         A sentence for every check of `replay` that failed.
     epsilon

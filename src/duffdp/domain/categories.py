@@ -15,7 +15,7 @@ from duffdp.errors import Argument, BoundsError
 
 
 class Categories:
-    """A public list of categories: the possible values of a mode.
+    """A public list of categories: the possible values of a mode, `top`, a histogram or a share.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Pattern:
     days
         Instead of `text`: all days from the first to the last one, dates or ISO text.
     false_keys
-        The average number of published keys that do not occur in the data. With a smaller number, a
+        The limit for the average number of published keys that do not occur in the data. With a
         key needs more people to be found.
 
     Methods

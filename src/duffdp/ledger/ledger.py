@@ -285,10 +285,10 @@ class Ledger:
     def total(self, delta: float) -> float:
         """The total epsilon of all charges at a given delta.
 
-        It is at most the sum, and often far less for many releases. It is computed by dp-accounting
-        for the releases made so far, from the mechanism of each part of each charge. It holds if
-        their number, epsilons and mechanisms were fixed beforehand; otherwise only the sum holds.
-        The budget is always kept by the sum.
+        It is at most the sum, and often far less for many releases. It is computed by the library
+        dp-accounting (extra `accounting`) for the releases made so far, from the mechanism of each
+        part of each charge. It holds if their number, epsilons and mechanisms were fixed
+        beforehand; otherwise only the sum holds. The budget is always kept by the sum.
         """
         with self._journal.reading() as view:
             charges = view.of_kind(self.dataset, "charge")

@@ -90,7 +90,7 @@ class ThresholdErrors:
         """The least and the largest count of a released key: an interval with this confidence for
         every key that is released.
 
-        The noise of a released key is known to reach the threshold, so small outputs leave every
+        The noisy count of a released key is at least the threshold, so small outputs leave every
         smaller count possible. Each side fails with at most half of 1 - `confidence`, given that
         the key is released.
         """

@@ -383,9 +383,9 @@ def _interval(release: Release) -> list[str]:
     interval = release.facts.interval
     if interval is None:
         return []
-    picked = "rows that were picked" if release.unit.kind == "person" else "records"
+    rows_used = "rows chosen at random" if release.unit.kind == "person" else "records"
     target = {
-        "data": f"the exact answer for the {picked}",
+        "data": f"the exact answer for the {rows_used}",
         "population": "the answer for the population, from which the records were sampled "
         "independently and which may have any distribution,",
     }[interval.covers]

@@ -273,7 +273,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
     Parameters
     ----------
     values
-        The records. They are dropped, clamped and rounded as in a release.
+        The records. Missing ones are dropped, and the others clamped and rounded as in a release.
     domain
         The public grid of numbers.
 
@@ -403,7 +403,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
     Parameters
     ----------
     values
-        The records. They are dropped, clamped and rounded as in a release.
+        The records. Missing ones are dropped, and the others clamped and rounded as in a release.
     domain
         The public grid of numbers.
 
@@ -487,7 +487,7 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
     Parameters
     ----------
     values
-        The records. They are dropped, clamped and rounded as in a release.
+        The records. Missing ones are dropped, and the others clamped and rounded as in a release.
     domain
         A public grid of numbers, or the public categories (`value` and `bounds` are then positions
         in their list).

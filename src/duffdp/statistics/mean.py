@@ -244,7 +244,7 @@ class SoftCounts(TotalsStatistic):
     def sensitivity(self, domain: PublicSet) -> int:
         """The largest change of both together when one record is added or removed.
 
-        For a single candidate it is 1.
+        If the domain has a single candidate, it is 1.
         """
         assert isinstance(domain, Ordered)
         return max(1, self.levels(domain).top)
@@ -405,10 +405,7 @@ class MeanSpec(StatisticSpec):
     choices = ("best", "clipped", "distance", "duff")
     interval_choices = ("best",)
     covers_population = True
-    no_interval_reason = (
-        "the part that a clipped mean cuts off depends on the data, and so does the error of a "
-        "mean by distance"
-    )
+    no_interval_reason = "its error depends on the data"
     distance_bound = "mean"
     baselines = "mean"
 

@@ -91,7 +91,7 @@ class Quantile(RankDistances, DistanceStatistic):
 
     Utility
     -------
-    Each utility grows by 1 / max(q, 1-q) with every rank away from the quantile.
+    With every rank away from the quantile, each utility grows by 1 / max(q, 1-q) on average.
 
     Runtime
     -------

@@ -30,8 +30,8 @@ SUM_COUNT_SHARE, SUM_RANGE_SHARE = Fraction(1, 20), Fraction(1, 5)
 
 @dataclass(frozen=True, slots=True)
 class Sum(TotalsStatistic):
-    """The sum of the clamped records, divided by the largest unit that divides every candidate: a
-    whole number.
+    """The sum of the clamped records, as a whole number of units. A unit is the largest number of
+    which every candidate is a multiple.
 
     Parameters
     ----------
