@@ -211,6 +211,13 @@ def test_sqlite_values_of_another_type(database, run):
     release = duffdp.mean(database, column="price", **asked)
     assert release.value == pytest.approx(1)
     assert words in str(release)
+    # Neither is a number that SQLite writes without a point, nor what it leaves as text.
+    with closing(sqlite3.connect(database.partition("::")[0])) as base:
+        rows = [(value,) for value in (1e-07, -5e-324, 1e20, "1_000", "0x10")]
+        base.executemany("INSERT INTO people (price) VALUES (?)", rows)
+        base.commit()
+    counted = duffdp.count(database, column="price", epsilon=SURE)
+    assert counted.value == pytest.approx(150)
     year = ("2024-01-01", "2024-12-31")
     assert words in run("median", database, "-c", "seen", "--bounds", *year, "-e", 1)[2]
     assert words in run("profile", database, "-e", 1)[2]
@@ -218,6 +225,17 @@ def test_sqlite_values_of_another_type(database, run):
     frame.write_parquet(database.partition("::")[0] + ".parquet")
     parquet = duffdp.count(database.partition("::")[0] + ".parquet", epsilon=1)
     assert words not in str(parquet)
+
+
+def test_notes_of_a_pattern_and_of_a_missing_database(database, run):
+    words = "values that do not fit the type that SQLite declares for their column are ignored"
+    pattern = database.replace("office", "off*")
+    assert words in str(duffdp.count(pattern, epsilon=1))
+    assert words in run("profile", pattern, "-e", 1)[2]
+    missing = database.replace("office", "officer")
+    for release in (duffdp.count, duffdp.profile):
+        with pytest.raises(duffdp.DuffError, match="Did you mean 'office.db'"):
+            release(missing, epsilon=1)
 
 
 def test_a_query_that_fails_for_most_rows(write, run):

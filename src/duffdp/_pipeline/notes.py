@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from duffdp._engines.addresses import SEPARATOR
 from duffdp._engines.files.fields import BOOLEANS, FieldRules
-from duffdp._engines.files.paths import format_named, format_of, rules_of
+from duffdp._engines.files.paths import format_named, format_of, note_of, rules_of
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path
 from duffdp._engines.sql.parse import read_query
@@ -285,8 +285,7 @@ def about_source(data: Any) -> list[Note]:
 
 def about_records(data: Any) -> str:
     """The note of the format of a file about its rows; empty if it has none."""
-    form = format_of(data) if is_path(data) and not isinstance(data, Query) else None
-    return "" if form is None else form.note(os.fspath(data))
+    return note_of(data) if is_path(data) and not isinstance(data, Query) else ""
 
 
 def about_header(data: Any) -> list[Note]:

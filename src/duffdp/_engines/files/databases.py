@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duffdp._engines.addresses import SEPARATOR
 from duffdp._engines.files.copied import CopiedRows
 from duffdp._engines.files.fields import FieldRules, quote_name, quote_text
 from duffdp._engines.files.format import Format, OpenRequest, Reader, ReadRequest, RowSource
@@ -26,8 +25,8 @@ _BATCH = "duffdp_batch"
 # Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is
 # missing.
 _CAST = "TRY_CAST(CASE WHEN {{0}} <> '' THEN substr({{0}}, 2) END AS {kind})"
-# A cast alone would round 1.5, which SQLite stores in a column of whole numbers, too.
-_WHOLE = "CASE WHEN NOT contains({{0}}, '.') THEN " + _CAST + " END"
+# A cast alone would round 1.5 and 1e-07, which SQLite stores in a column of whole numbers, too.
+_WHOLE = r"CASE WHEN regexp_full_match({{0}}, '=\s*[+-]?\d+\s*') THEN " + _CAST + " END"
 
 
 class DuckdbTable:
@@ -178,14 +177,9 @@ def _affinity(declared: str) -> str:
 
 
 def _note(path: str) -> str:
-    if not _is_sqlite(_file_of(path)):
+    if not _is_sqlite(Path(path)):
         return ""
     return "values that do not fit the type that SQLite declares for their column are ignored"
-
-
-def _file_of(path: str) -> Path:
-    """The file of a path that may name a table in it."""
-    return Path(path if Path(path).exists() else path.partition(SEPARATOR)[0])
 
 
 DATABASES = Format(

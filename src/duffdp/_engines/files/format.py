@@ -86,7 +86,7 @@ class Format(NamedTuple):
     lists_columns: bool = True  # before a record is read
     own_database: bool = False  # not that of other files: all of it would see what this attaches
     parts: Callable[[str], list[str]] | None = None  # the sheets or tables of a file
-    note: Callable[[str], str] = no_note  # what users of a path should know about its rows
+    note: Callable[[str], str] = no_note  # what users of a file should know about its rows
 
 
 def header_columns(

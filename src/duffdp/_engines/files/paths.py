@@ -107,7 +107,7 @@ def open_path(
             alone = form.own_database
             connection = duckdb.connect(config=settings()) if alone else _shared_connection()
         reader = form.open(OpenRequest(connection, name, paths, part, rules))
-        return OpenFile(name, reader, rules, form.note(name))
+        return OpenFile(name, reader, rules, form.note(paths[0]))
     except Exception as error:
         raise unreadable(name, error) from None
 
@@ -209,6 +209,18 @@ def format_of(path: str | os.PathLike[str]) -> Format | None:
         return _format_of_parts(file, part) or _common_format(_files(file))
     except DuffError:
         return None
+
+
+def note_of(path: str | os.PathLike[str]) -> str:
+    """The note of the format of what a path names; empty if there is none, or no such file."""
+    form = format_of(path)
+    if form is None:
+        return ""
+    try:
+        file, _ = _parts(os.fspath(path))
+        return form.note(_files(file)[0])
+    except (DuffError, OSError):
+        return ""
 
 
 def _format_of_parts(path: str, part: str) -> Format | None:
