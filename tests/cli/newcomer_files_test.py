@@ -234,7 +234,7 @@ def test_notes_of_a_pattern_and_of_a_missing_database(database, run):
     assert words in run("profile", pattern, "-e", 1)[2]
     missing = database.replace("office", "officer")
     for release in (duffdp.count, duffdp.profile):
-        with pytest.raises(duffdp.DuffError, match="Did you mean 'office.db'"):
+        with pytest.raises(duffdp.DuffError, match="Did you mean 'office"):
             release(missing, epsilon=1)
 
 

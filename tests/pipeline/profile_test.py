@@ -261,8 +261,14 @@ def test_files_without_a_list_of_columns(tmp_path):
     path.write_text('{"x": 7}\n{"x": "k.A."}\n{"y": 1}\n{"x": 9}\n')
     look = duffdp.profile(path, epsilon=SURE, columns=["x"])
     assert look.columns["x"].unreadable == look.columns["x"].missing == 0.25
-    with pytest.raises(UnsupportedData, match="so the column is required"):
-        duffdp.profile(path, epsilon=1)
+    notes = [note.worded() for note in look.reading]
+    folder = duffdp.profile(tmp_path, epsilon=SURE, columns=["x"])
+    assert folder.rows == 4
+    assert [note.worded() for note in folder.reading] == notes
+    assert not any("names the columns" in note for note in notes)
+    for files in (path, tmp_path):
+        with pytest.raises(UnsupportedData, match="so the column is required"):
+            duffdp.profile(files, epsilon=1)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from duffdp._engines.adapters.query import QueryAdapter
 from duffdp._engines.arrays import wrong_kind
 from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
 from duffdp._engines.files.format import ReadRequest, RowSource
-from duffdp._engines.files.paths import format_named, unreadable
+from duffdp._engines.files.paths import format_of, unreadable
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.frames import MemoryRows
 from duffdp._engines.libraries import (
@@ -85,7 +85,7 @@ def declared_types(
     column that declares none. `columns` are those of files that do not list them. No record is
     read.
     """
-    form = format_named(os.fspath(path))
+    form = format_of(path)
     listed = form is None or form.lists_columns
     named = sources.open(path).columns(ReadRequest(() if listed else columns, kind="category"))
     try:

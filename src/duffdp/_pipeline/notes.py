@@ -8,14 +8,12 @@ its own words.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from duffdp._engines.addresses import SEPARATOR
 from duffdp._engines.files.fields import BOOLEANS, FieldRules
-from duffdp._engines.files.paths import format_named, format_of, note_of, rules_of
+from duffdp._engines.files.paths import format_of, note_of, rules_of
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path
 from duffdp._engines.sql.parse import read_query
@@ -292,7 +290,7 @@ def about_header(data: Any) -> list[Note]:
     """The note about the line of a text file that names its columns."""
     if not is_text_source(data):
         return []
-    form = format_named(os.fspath(data).partition(SEPARATOR)[0])
+    form = format_of(data)
     if form is not None and not form.lists_columns:
         return []
     line = "row" if form is not None and form.part else "line"
