@@ -59,6 +59,7 @@ NOT_TAKEN = (
     ValueError,
     TypeError,
 )
+EXACT = 1e9  # an epsilon without noise
 UNSEEN = {"value", "low", "high", "noisy", "time"}  # what may differ in a release
 OF_TABLES = ("bounds", "step")  # given for each column
 
@@ -94,6 +95,10 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
         from duffdp._engines.edges import read_edges
 
         return Counter({"edges": len(read_edges(data).first)})
+    if verb == "profile":
+        look = released(verb, data, options | {"rng": 1}, EXACT)
+        cells = look.releases["fields of x"].cells[0]
+        return Counter({"rows": sum(cells)} if "unit" in options else dict(enumerate(cells)))
     found: Counter[Any] = Counter()
     engine, column = engine_of(data, verb, options)
     if verb == "slope":
@@ -106,8 +111,10 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
     return found
 
 
-def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
+def released(verb: str, data: Any, options: dict[str, Any], epsilon: float = 1.0) -> Any:
     """What a verb makes of a table; records without a second column are beside themselves."""
+    if verb == "profile":
+        return duffdp.profile(data, columns=["x"], epsilon=epsilon, **options)
     if verb == "table":
         own = {n: {"x": options[n]} if n in OF_TABLES else options[n] for n in options}
         own.pop("column")
@@ -138,8 +145,7 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
         warnings.simplefilter("always")
         try:
             made = released(scenario.verb, data, options)
-            public = _public_table if scenario.verb == "table" else _public
-            seen["release"] = public(made)
+            seen["release"] = PUBLIC.get(scenario.verb, _public)(made)
         except (Exception, PanicException) as error:
             seen["error"] = type(error).__name__, str(error)
     # Python warns of unclosed files when it collects them, whoever opened them.
@@ -201,6 +207,21 @@ def _public_table(table: Any) -> dict[str, Any]:
         order = table.rank("count")
         facts["order"] = sorted(map(str, order.order)), order.confidence, order.simultaneous
     return facts
+
+
+def _public_profile(look: Any) -> dict[str, Any]:
+    """All of a profile but its values; its kinds, remarks and texts are computed from these."""
+    assert str(look)
+    assert look.to_json()
+    assert look.display_tables()
+    facts: dict[str, Any] = {name: _public(release) for name, release in look.releases.items()}
+    facts["outside"] = any(one["outside"] for one in facts.values())
+    facts["columns"] = [(one.name, one.type) for one in look.columns.values()]
+    facts["reading"] = [note.worded() for note in look.reading]
+    return facts
+
+
+PUBLIC = {"table": _public_table, "profile": _public_profile}
 
 
 def _is_candidate(domain: Any, value: Any) -> bool:

@@ -16,6 +16,7 @@ WINDOW = 25_000  # more records than any reader looks at before it decides
 ORDERED = ("median", "quantile", "quantiles", "mode", "describe")  # which take digits
 WITH_INTERVAL = ("median", "quantile", "sum")
 VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
+WITHOUT_COMMAND = ("table", "profile")  # whose command has other options
 CELLS = ("count", "share", "histogram")  # with a public set of their own
 VERBS += ("variance", "std", "iqr", "distribution")
 # Bounds for each kind of value, and steps that go with them.
@@ -103,7 +104,11 @@ class Maker:
         makers = [self._objects, self._text, self._typed_columns, self._sqlite, self._edges]
         makers.append(self._collated)
         made = self.random.choices(makers, [6, 5, 5, 1, 2, 1])[0]()
-        if made.container in containers.PATHS and made.verb != "table" and self._chance(0.01):
+        if (
+            made.container in containers.PATHS
+            and made.verb not in WITHOUT_COMMAND
+            and self._chance(0.01)
+        ):
             made = replace(made, command=True)
         elif made.container in containers.TEXT and len(made.records) > 1 and self._chance(0.02):
             made = replace(made, before=WINDOW)
@@ -169,6 +174,8 @@ class Maker:
                 options["groups_per_person"] = choice(["1", "2"])
         if "by" in options and verb != "distribution" and self._chance(0.3):
             options["suppress_below"] = choice(["1", "5"])
+        if named and self._chance(0.1):
+            return "profile", _of_profiles(options)
         if named and "bounds" in options and self._chance(0.15):
             return "table", options | ({"total": "True"} if "by" in options else {})
         if verb not in ("describe", "sum", "top", "distribution", *CELLS) and self._chance(0.2):
@@ -294,6 +301,15 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
             yield replace(scenario, options=_without(options, names))
     if scenario.verb != "median" and "bounds" in options:
         yield replace(scenario, verb="median")
+
+
+def _of_profiles(options: dict[str, str]) -> dict[str, str]:
+    """The parameters that a profile takes, too."""
+    names = ("where", "by", "keys", "unit", "contributions")
+    bounds = options.get("bounds", "")
+    return {name: options[name] for name in names if name in options} | (
+        {"bounds": f"{{'x': {bounds}}}"} if bounds.startswith("(") else {}
+    )
 
 
 def _without(options: dict[str, str], names: Sequence[str]) -> dict[str, str]:
