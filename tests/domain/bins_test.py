@@ -193,6 +193,8 @@ def test_dates_and_times():
         ([INF, 0], "must be in rising order"),
         ([0, -INF], "must be in rising order"),
         ([0, "a"], "finite numbers"),
+        ([0, 10**400], "finite numbers"),
+        ([0, Decimal("1e400")], "finite numbers"),
         ([0, True], "finite numbers"),
         ([0, None], "finite numbers"),
         ([0, dt.date(2020, 1, 1)], "have one type"),

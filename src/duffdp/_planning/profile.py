@@ -49,6 +49,7 @@ DATE_EDGES = (
     *(dt.date(year, 1, 1) for year in range(1900, 2000, 10)),
     *(dt.date(year, 1, 1) for year in range(2000, 2042)),
 )
+YEARS, MAX_NUMBER = range(2, 9999), 1e300  # of bounds
 _EXAMPLE = {"age": (0, 120)}
 
 
@@ -342,7 +343,20 @@ def _bounds_by_column(bounds: object) -> dict[str, Any]:
                 *(f"{pair!r:.60}. Pass for example ", Argument("bounds", _EXAMPLE), "."),
             )
         Bins(pair)  # both are finite, of one kind, and rise
+        # There must be other values on either side.
+        if isinstance(pair[0], dt.date):
+            if not all(bound.year in YEARS for bound in pair):
+                raise _out_of_range(name, pair, f"years {YEARS[0]} and {YEARS[-1]}")
+        elif not all(abs(bound) <= MAX_NUMBER for bound in pair):
+            raise _out_of_range(name, pair, f"numbers {-MAX_NUMBER:g} and {MAX_NUMBER:g}")
     return {name: tuple(pair) for name, pair in bounds.items()}
+
+
+def _out_of_range(name: str, pair: object, ends: str) -> BoundsError:
+    return BoundsError(
+        *(Argument("bounds"), f" of {name!r:.60} must be between the {ends}, got {pair!r:.60}. "),
+        *("Pass for example ", Argument("bounds", _EXAMPLE), "."),
+    )
 
 
 def _column(

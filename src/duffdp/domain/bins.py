@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable
 from decimal import Decimal
@@ -256,9 +257,9 @@ def _as_python(edge: object) -> Any:
 def _read(edge: object, outermost: bool) -> tuple[str, Edge]:
     """Kind and exact position of an edge; no kind for an infinite one."""
     read = bound(edge)
-    if read is not None:
+    if read is not None and abs(read[1]) <= sys.float_info.max:
         return read
-    if outermost and isinstance(edge, float | Decimal) and not math.isnan(edge):
+    if outermost and isinstance(edge, float | Decimal) and edge in (math.inf, -math.inf):
         return "", float(edge)
     raise BoundsError(
         *("the edges of ", Argument("bins")),
