@@ -525,7 +525,7 @@ def test_bad_columns(engine, frames):
         duffdp.median(frame, column="x", by="g", keys=[1, 2], **given)
     with pytest.raises(DuffError, match="type of that column"):
         duffdp.median(frame, column="x", by="h", keys=["u"], **given)
-    with pytest.raises(UnsupportedData, match="no category"):
+    with pytest.raises(UnsupportedData, match="no listed value is of that type"):
         duffdp.mode(frame, column="s", epsilon=1, categories=[1, 2])
 
 
