@@ -98,7 +98,7 @@ GROUPS = {"by": "word", "keys": ["a", "b"]}
         (
             {},
             lambda data: duffdp.histogram(data, column="age", bins=[0, 50, 120], epsilon=1.0),
-            [RECORDS, NUMBERS, POINT, OUTSIDE.replace(CLAMPED, BINNED)],
+            [RECORDS, NUMBERS, POINT, BINNED],
         ),
     ],
 )

@@ -212,12 +212,12 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[Part, ...]]:
     elif reading.text is not None and domain.kind in _TIMES:
         layout, *change = about_dates(reading.text)
         yield (f"values that are not dates are ignored; {layout}", *change)
-    if reading.text is not None and isinstance(domain, Grid | Bins) and facts.column is not None:
-        outside = "values beyond a bound count as that bound"
-        if isinstance(domain, Bins):
-            outside = "values beyond the bins are ignored"
+    if reading.text is not None and isinstance(domain, Bins):
+        yield ("values beyond the bins are ignored",)
+    elif reading.text is not None and isinstance(domain, Grid) and facts.column is not None:
         code = "dates like 9999-12-31" if domain.kind in _TIMES else "codes like 99"
-        yield f"{outside}; leave out {code} with ", Argument("where")
+        remedy = f"; leave out {code} with ", Argument("where")
+        yield ("values beyond a bound count as that bound", *remedy)
     if reading.default_step and isinstance(domain, Grid) and not isinstance(domain, Digits):
         yield _about_step(domain)
 
