@@ -77,3 +77,20 @@ def test_they_err_less_than_the_noisy_counts():
         plain.append(np.abs(np.cumsum(noisy) - exact).max())
         smooth.append(np.abs(np.cumsum(smoothed_counts(noisy, 1000, 1 / 15).counts) - exact).max())
     assert np.mean(smooth) < 0.5 * np.mean(plain)
+
+
+def test_they_add_up_to_about_all_records():
+    counts = np.zeros(80)
+    counts[30:42] = [10, 20, 50, 90, 140, 180, 180, 140, 90, 60, 30, 10]
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        smooth = smoothed_counts(counts + rng.laplace(0, 15, 80), 1000, 1 / 15)
+        assert abs(smooth.counts.sum() - 1000) < 150
+
+
+@pytest.mark.parametrize(("noises", "is_hill"), [(12, False), (60, True)])
+def test_a_lone_count_is_a_hill_if_noise_cannot_explain_it(noises, is_hill):
+    counts = np.zeros(40)
+    counts[20], counts[5] = 900, 15 * noises
+    smooth = smoothed_counts(counts, counts.sum() if is_hill else 900, 1 / 15)
+    assert bool(smooth.occupied[5] > 0.5) is is_hill
